@@ -59,7 +59,7 @@ CREATE TEMP VIEW change_point_v AS
   FROM change_point c LEFT JOIN run a ON a.id = c.run_id LEFT JOIN run b ON b.id = c.previous_run_id;
 
 -- The verdict over a series, with the names of the series, its revisions, the first bad commit that a
--- bisection found between them, its alert, and what people decided about that.
+-- bisection found between them (of the series, else of another one of the upstream), its alert, and what people decided about that.
 CREATE TEMP VIEW verdict_v AS
   SELECT v.night_id, v.series_id,
     iif(v.accepted OR (v.status IN ('regressed', 'newly-failed') AND t.action <> 'reopen'), 'acked', v.status)
@@ -91,9 +91,11 @@ CREATE TEMP VIEW verdict_v AS
       ORDER BY x.at_s DESC, x.uid DESC LIMIT 1))
     LEFT JOIN build gb ON gb.id = v.good_build_id LEFT JOIN revision g ON g.id = gb.revision_id
     LEFT JOIN build bb ON bb.id = v.bad_build_id LEFT JOIN revision b ON b.id = bb.revision_id
-    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT y.uid FROM bisection y
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, ifnull((SELECT y.uid FROM bisection y
       WHERE y.series_id = v.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
-      ORDER BY y.finished_s DESC, y.uid LIMIT 1));
+      ORDER BY y.finished_s DESC, y.uid LIMIT 1), (SELECT y.uid FROM bisection y
+      JOIN series z ON z.id = y.series_id WHERE z.upstream_id = s.upstream_id AND y.good_rev = g.rev
+      AND y.bad_rev = b.rev AND y.outcome = 'found' ORDER BY y.finished_s DESC, y.uid LIMIT 1)));
 
 -- An alert with what it is about, the values of its verdict, the first bad commit that a bisection
 -- found, and what people decided: `decision` is the action of the newest row that changes the state,
@@ -123,9 +125,11 @@ CREATE TEMP VIEW alert_v AS
     LEFT JOIN upstream u ON u.id = ifnull(a.upstream_id, s.upstream_id)
     LEFT JOIN revision g ON g.id = a.good_revision_id LEFT JOIN revision b ON b.id = a.bad_revision_id
     LEFT JOIN verdict v ON v.night_id = ifnull(a.verdict_night_id, a.night_id) AND v.series_id = a.series_id
-    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT y.uid FROM bisection y
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, ifnull((SELECT y.uid FROM bisection y
       WHERE y.series_id = a.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
-      ORDER BY y.finished_s DESC, y.uid LIMIT 1));
+      ORDER BY y.finished_s DESC, y.uid LIMIT 1), (SELECT y.uid FROM bisection y
+      JOIN series z ON z.id = y.series_id WHERE z.upstream_id = u.id AND y.good_rev = g.rev
+      AND y.bad_rev = b.rev AND y.outcome = 'found' ORDER BY y.finished_s DESC, y.uid LIMIT 1)));
 
 -- A pair of two builds, with their revisions.
 CREATE TEMP VIEW ab_pair_v AS

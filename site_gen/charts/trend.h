@@ -17,7 +17,7 @@ void tk_sparkline_draw(struct tk_buf *out, const struct tk_site_series *s);
 /* The line of an index. */
 void tk_index_draw(struct tk_buf *out, const struct tk_perf_index *index);
 /* All loaded points with their intervals, stretched to the box, over a grid; *plot has its axes.
- * marks: of pages/series_marks.h. false: there is nothing to draw. */
+ * marks: of pages/series.c. false: there is nothing to draw. */
 bool tk_trend_draw(struct tk_buf *out, struct tk_plot *plot, const struct tk_site_series *s,
         const struct json_t *marks, struct tk_format_scale scale);
 /* The labels are boxes of their own, because the drawing is stretched. */

@@ -86,7 +86,7 @@ static void add_cell(
 	const double value = tk_series_last_point(s)->value;
 	const char *unit;
 	double rate = tk_series_rate(s, value, &unit);
-	tk_page_series_path(s, path);
+	snprintf(path, sizeof path, "series/%s.html", s->file);
 	tk_value_set_fmt(o, "href", "../%s", path);
 	tk_value_set_quantity(o, "value", value, s->row->unit, "–");
 	tk_value_set_quantity(o, "rate", rate, unit, "");

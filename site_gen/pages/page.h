@@ -82,7 +82,6 @@ int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err);
 int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
 
-void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE]);
 
 /* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). A page may set
  * `description`, which links to it show, to a better one. */

@@ -1,4 +1,5 @@
 /* series/NAME.html: one metric of one problem and backend over all nights. */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,17 +7,97 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/try.h"
 #include "site_gen/charts/axis.h"
 #include "site_gen/charts/trend.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/links.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/pages/series_marks.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12
+
+/* ---- what the trend shows besides its points: the change of the last night while it is no change
+ * point yet, and the nights without a timing ---- */
+
+static bool is_change_point(const struct tk_site_series *s, int64_t since_s)
+{
+	return s->change_count && s->changes[s->change_count - 1].as_of_s >= since_s;
+}
+
+/* The verdict calls it changed, and no change point says so. */
+static bool has_pending_change(const struct tk_site_series *s)
+{
+	const struct tk_point *last = tk_series_last_point(s);
+	const enum tk_tone tone = tk_series_change_tone(s);
+	return last && tk_series_has_change(s) && (tone == TK_TONE_BAD || tone == TK_TONE_GOOD) &&
+	       !is_change_point(s, last->as_of_s);
+}
+
+static void set_pending(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	struct tk_value *list = tk_value_add_list(page, "pending");
+	if (!has_pending_change(s))
+		return;
+	struct tk_value *o = tk_value_append(list);
+	tk_page_set_series(site, o, s, "../");
+	tk_page_set_verdict(site, o, s);
+}
+
+/* Whether the machine had more nights than the series has points since the first of its window. */
+static bool has_gap(const struct tk_model *m, const struct tk_site_series *s, int64_t since_s)
+{
+	size_t nights = 0;
+	for (size_t i = 0; i < m->night_count && m->nights[i].row->as_of_s >= since_s; i++)
+		nights += m->nights[i].machine == s->device->machine;
+	return nights > s->points.count || s->failure;
+}
+
+static void add_mark(
+        json_t *marks, int64_t time_s, const char *word, bool is_verdict, bool is_worse)
+{
+	json_array_append_new(marks, json_pack("{sIsssbsb}", "time", (json_int_t)time_s, "word",
+	                                     word, "isVerdict", is_verdict, "isWorse", is_worse));
+}
+
+/* Nights whose run of the series has no timing. An unsupported problem never has one. */
+static int add_failures(
+        struct tk_site *site, json_t *marks, const struct tk_site_series *s, struct tk_error *err)
+{
+	AUTO(tk_rows) runs = {0};
+	const int64_t since_s =
+	        s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0;
+	if (!has_gap(&site->model, s, since_s))
+		return 0;
+	TRY(tk_store_list(site->model.store, TK_TABLE_run,
+	        "series_id=?1 AND as_of_s>=?2 AND outcome<>'ok'", TK_ARGS(s->row->id, since_s),
+	        &runs, err));
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
+		if (!tk_outcome_has_timing(run->outcome) && run->outcome != TK_OUTCOME_UNSUPPORTED)
+			add_mark(marks, run->as_of_s, tk_outcome_name(run->outcome), false,
+			        tk_outcome_tone(run->outcome) == TK_TONE_BAD);
+	}
+	return 0;
+}
+
+/* Sets marks, a JSON text, and pending. */
+static int set_marks(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
+        json_t *marks, struct tk_error *err)
+{
+	char text[TK_FORMAT_SIZE];
+	set_pending(site, page, s);
+	if (has_pending_change(s))
+		add_mark(marks, tk_series_last_point(s)->as_of_s,
+		        tk_format_change(s->verdict->change, text), true,
+		        tk_series_change_tone(s) == TK_TONE_BAD);
+	TRY(add_failures(site, marks, s, err));
+	AUTO_TEXT json = json_array_size(marks) ? json_dumps(marks, JSON_COMPACT) : NULL;
+	tk_value_set(page, "marks", json);
+	return 0;
+}
 
 /* ---- the page ---- */
 
@@ -73,12 +154,11 @@ static void add_peer(struct tk_site *site, struct tk_value *peers, const struct 
 	tk_page_set_series(site, o, peer, "../");
 	tk_value_set_flag(o, "same_device", peer->device == s->device);
 	char file[TK_DATA_PATH_SIZE];
-	struct tk_buf files = TK_BUF_INIT;
+	AUTO(tk_buf) files = TK_BUF_INIT;
 	tk_chart_data_add_older_files(&site->data, &files, peer);
 	tk_chart_data_page_file(&site->data, peer, file);
 	tk_buf_add_printf(&files, "%s%s", files.len ? " " : "", file);
 	tk_value_set(o, "files", tk_buf_cstr(&files));
-	tk_buf_free(&files);
 	tk_value_set_fmt(o, "ratio", mine && theirs && mine->value > 0 ? "%.2f×" : "–",
 	        mine && theirs ? theirs->value / mine->value : 0.0);
 }
@@ -191,11 +271,6 @@ static void set_trend(struct tk_site *site, struct tk_value *page, const struct 
 	tk_value_set_fmt(page, "divisor", "%.17g", scale.divisor);
 }
 
-void tk_page_series_path(const struct tk_site_series *s, char path[TK_PAGE_PATH_SIZE])
-{
-	snprintf(path, TK_PAGE_PATH_SIZE, "series/%s.html", s->file);
-}
-
 /* "41.20 µs, 807 TFLOP/s on lab/cpu; regressed" */
 static void set_description(struct tk_value *page, const struct tk_site_series *s)
 {
@@ -211,6 +286,20 @@ static void set_description(struct tk_value *page, const struct tk_site_series *
 	        word);
 }
 
+static void set_scripts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
+{
+	struct tk_value *scripts = tk_value_add_list(page, "scripts");
+	char revisions[160], file[TK_DATA_PATH_SIZE];
+	AUTO(tk_buf) older = TK_BUF_INIT;
+	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
+	tk_chart_data_page_file(&site->data, s, file);
+	const char *const all[] = {"data/nights.js", "data/environments.js", revisions, file};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		tk_value_append_text(scripts, all[i]);
+	tk_chart_data_add_older_files(&site->data, &older, s);
+	tk_value_set(page, "older", tk_buf_cstr(&older));
+}
+
 static int write_page(struct tk_site *site, const struct tk_site_series *s, struct tk_error *err)
 {
 	char title[400], path[TK_PAGE_PATH_SIZE];
@@ -218,7 +307,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	struct tk_format_scale scale = tk_format_choose_scale(last ? last->value : 0, s->row->unit);
 	snprintf(title, sizeof title, "%.*s · %.*s", (int)tk_utf8_clip_len(s->problem->title, 120),
 	        s->problem->title, (int)tk_utf8_clip_len(s->label, 60), s->label);
-	tk_page_series_path(s, path);
+	snprintf(path, sizeof path, "series/%s.html", s->file);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_page_set_series(site, tk_value_add_object(page, "series"), s, "../");
 	set_description(page, s);
@@ -226,35 +315,15 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	set_changes(site, page, s);
 	set_peers(site, page, s);
 	set_others(site, page, s);
-	json_t *marks = NULL;
-	int status = 0;
 	tk_page_set_versions_link(site, page, s->upstream);
-	if (!status)
-		status = tk_page_set_code(site, page, s, err);
-	if (!status)
-		status = tk_series_marks_load(site, s, &marks, err);
-	if (status)
-		return status;
-	tk_series_marks_set(site, page, s, marks);
+	TRY(tk_page_set_code(site, page, s, err));
+	json_auto_t *marks = json_array();
+	TRY(set_marks(site, page, s, marks, err));
 	set_trend(site, page, s, scale, marks);
-	json_decref(marks);
 	struct tk_value *rows = tk_value_add_list(page, "rows");
 	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
 		add_row(site, rows, s, i, scale);
-	struct tk_value *scripts = tk_value_add_list(page, "scripts");
-	const char *const shared[] = {"data/nights.js", "data/environments.js"};
-	for (size_t i = 0; i < 2; i++)
-		tk_value_append_text(scripts, shared[i]);
-	char revisions[160];
-	snprintf(revisions, sizeof revisions, "data/revisions-%lld.js", (long long)s->upstream->id);
-	tk_value_append_text(scripts, revisions);
-	char file[TK_DATA_PATH_SIZE];
-	tk_chart_data_page_file(&site->data, s, file);
-	tk_value_append_text(scripts, file);
-	struct tk_buf older = TK_BUF_INIT;
-	tk_chart_data_add_older_files(&site->data, &older, s);
-	tk_value_set(page, "older", tk_buf_cstr(&older));
-	tk_buf_free(&older);
+	set_scripts(site, page, s);
 	return tk_page_finish(site, "series", path, err);
 }
 

@@ -56,6 +56,13 @@ enum tk_tone tk_series_tone(const struct tk_site_series *s)
 	                                                               : tk_verdict_tone(status);
 }
 
+enum tk_tone tk_series_change_tone(const struct tk_site_series *s)
+{
+	return s->verdict && s->verdict->status == TK_VERDICT_ACKED
+	               ? tk_verdict_tone(s->verdict->status_before_ack)
+	               : tk_series_tone(s);
+}
+
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome)
 {
 	switch (outcome) {

@@ -20,6 +20,8 @@ void tk_tone_set(struct tk_value *o, const char *key, enum tk_tone tone);
 enum tk_tone tk_verdict_tone(enum tk_verdict_status status);
 /* Of the verdict of a series; a series that was skipped needs attention, but is not worse. */
 enum tk_tone tk_series_tone(const struct tk_site_series *s);
+/* The same, as if nobody had accepted the change. */
+enum tk_tone tk_series_change_tone(const struct tk_site_series *s);
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
 enum tk_tone tk_night_tone(enum tk_night_status status);
 
