@@ -131,7 +131,7 @@ SELECT g.rowid AS "id-", g.is_open AS "is_open-", g.opened_s AS "opened_s-", abs
   iif(g.n > 50, g.n - 50, '') AS members_more,
   clip(ifnull((SELECT replace(json_extract(fact.value, '$.text'), ' -> ', ' → ')
     FROM page_alert m JOIN verdict v ON v.night_id = ifnull(m.verdict_night_id, m.night_id)
-        AND v.series_id = m.series_id, json_each(v.facts) fact
+        AND v.series_id = m.series_id, json_each(iif(json_valid(v.facts), v.facts, '[]')) fact
     WHERE m.group_uid = g.group_uid AND m.kind = 'change' AND m.place <= 50
       AND json_extract(fact.value, '$.kind') = 'code-change'
     ORDER BY m.place LIMIT 1), ''), 300) AS code_change
