@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 accept=
 [ "${1:-}" = --accept ] && accept=1 && shift
 build=$(realpath "${1:?usage: golden.sh [--accept] BUILD-FOLDER}")
-tracker=$build/tracker seed=$build/tests/site_seed kept=$build/tests/golden
+tracker=${TRACKER:-$build/tracker} seed=$build/tests/site_seed kept=$build/tests/golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -73,7 +73,8 @@ PYTHON
 }
 
 failed=
-mkdir -p "$kept"
+mkdir -p "$kept" 2>/dev/null || true # the build may be read-only
+keep() { [ ! -w "$kept" ] || tar -czf "$kept/$1.tar.gz" "$1"; }
 for name in tiny demo fleet versions; do
 	golden=$here/golden/$name
 	history $name
@@ -82,12 +83,12 @@ for name in tiny demo fleet versions; do
 	plain $name
 	(cd $name && find . -type f -printf '%P\n' | sort | xargs -d '\n' sha256sum) >$name.sha256
 	if [ -z "$accept" ] && cmp -s $name.sha256 "$golden.sha256"; then
-		tar -czf "$kept/$name.tar.gz" $name
+		keep $name
 		continue
 	fi
 	if [ -n "$accept" ]; then
 		cp $name.sha256 "$golden.sha256"
-		tar -czf "$kept/$name.tar.gz" $name
+		keep $name
 		[ $name != tiny ] || tar --sort=name --mtime=@0 --owner=0 --group=0 \
 			--numeric-owner -c tiny | gzip -9n >"$golden.tar.gz"
 		continue
