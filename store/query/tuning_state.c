@@ -23,7 +23,8 @@ bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row
 #define POINTS \
 	"SELECT m.as_of_s, b.artifact_key, r.rev," \
 	" ifnull(iif(json_valid(e.attributes), e.attributes ->> '$.driver', ''), '') AS driver," \
-	" ifnull(iif(json_valid(mine.attributes), mine.attributes ->> '$.driver', ''), '') AS tuned_driver" \
+	" ifnull(iif(json_valid(mine.attributes), mine.attributes ->> '$.driver', ''), '')" \
+	"  AS tuned_driver" \
 	" FROM tuning t JOIN series s ON s.device_id=t.device_id AND s.problem_id=t.problem_id" \
 	"  AND s.backend=t.backend AND s.metric='time'" \
 	" JOIN upstream u ON u.id=s.upstream_id AND iif(t.upstream<>'', u.name=t.upstream," \
