@@ -13,17 +13,6 @@ struct tk_error;
 struct tk_model;
 struct tk_site_series;
 
-/* One series that changed. NAN: not known. */
-struct tk_site_event {
-	const struct tk_site_series *series;
-	enum tk_verdict_status status;
-	double before, after, change, change_lo, change_hi;
-	int64_t at_s;
-	const char *reason;
-	const struct tk_revision_row *good, *bad; /* NULL: unknown */
-	bool has_ab_result;
-};
-
 enum tk_site_cause_kind {
 	TK_SITE_CAUSE_WORSE,
 	TK_SITE_CAUSE_FAILED,
@@ -33,6 +22,18 @@ enum tk_site_cause_kind {
 	TK_SITE_CAUSE_ENVIRONMENT,
 	TK_SITE_CAUSE_KINDS
 };
+/* One series that changed. NAN: not known. */
+struct tk_site_event {
+	const struct tk_site_series *series;
+	enum tk_site_cause_kind kind;
+	const struct tk_verdict_row *verdict; /* NULL: it is a change point */
+	double before, after, change, change_lo, change_hi;
+	double size; /* of the change, as a logarithm */
+	int64_t at_s;
+	const char *reason;
+	const struct tk_revision_row *commit; /* with which it changed; NULL: unknown, or none */
+};
+
 /* "regression", "failure", ...: for sentences that count; the plural with several. */
 const char *tk_site_cause_word(enum tk_site_cause_kind kind, size_t count);
 
@@ -40,13 +41,13 @@ struct tk_site_cause {
 	enum tk_site_cause_kind kind;
 	struct tk_site_event *events; /* the largest change first */
 	size_t count;
-	const struct tk_revision_row *good, *bad; /* of its commits; NULL: not of a commit */
-	const struct tk_bisection_row *first_bad; /* NULL: no bisection found it */
+	const struct tk_revision_row *bad;      /* its commit; NULL: not of a commit */
+	const struct tk_verdict_row *first_bad; /* has the one that a bisection found; NULL: none */
 };
 struct tk_site_causes {
 	struct tk_site_event *events;
 	struct tk_site_cause *at; /* most urgent first */
-	size_t event_count, count;
+	size_t event_count, room, count;
 	size_t of_kind[TK_SITE_CAUSE_KINDS]; /* series */
 	size_t compared;                     /* series that were compared with earlier nights */
 	struct tk_rows night_verdicts;       /* texts of the events of one night */

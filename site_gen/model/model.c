@@ -57,8 +57,7 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	TRY(tk_store_list(s, TK_TABLE_series, "1 ORDER BY id", TK_NO_ARGS, &m->series_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err));
 	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
-	TRY(tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &m->triage_rows, err));
-	return tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &m->bisection_rows, err);
+	return tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &m->triage_rows, err);
 }
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
@@ -295,8 +294,8 @@ void tk_model_free(struct tk_model *m)
 {
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows,
-	        &m->bisection_rows, &m->ceilings, &m->kernel_report_rows, &m->tuning_rows};
+	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows, &m->ceilings,
+	        &m->kernel_report_rows, &m->tuning_rows};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id};

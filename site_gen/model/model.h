@@ -105,7 +105,7 @@ struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
 	        build_rows, problem_rows, series_rows, night_rows, alert_rows, triage_rows,
-	        bisection_rows, kernel_report_rows, tuning_rows;
+	        kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id;
 	struct tk_site_machine *machines;

@@ -27,13 +27,14 @@
 static void add_commit(struct tk_document *d, const struct tk_site_cause *cause)
 {
 	char rev[TK_LINK_SIZE];
-	const struct tk_bisection_row *c = cause->first_bad;
+	const struct tk_verdict_row *v = cause->first_bad;
 	const struct tk_revision_row *bad = cause->bad;
-	if (c)
+	if (v)
 		tk_document_add_cell(d, "%s %.*s (%.*s), first bad, %.1f\u00a0%% confidence",
-		        tk_rev_abbreviate(c->first_bad_rev, rev),
-		        (int)tk_utf8_clip_len(c->subject, 60), c->subject,
-		        (int)tk_utf8_clip_len(c->author, 40), c->author, 100 * c->confidence);
+		        tk_rev_abbreviate(v->first_bad_rev, rev),
+		        (int)tk_utf8_clip_len(v->first_bad_subject, 60), v->first_bad_subject,
+		        (int)tk_utf8_clip_len(v->first_bad_author, 40), v->first_bad_author,
+		        100 * v->first_bad_confidence);
 	else if (bad)
 		tk_document_add_cell(d, "%s %.*s (%.*s)", tk_rev_abbreviate(bad->rev, rev),
 		        (int)tk_utf8_clip_len(bad->subject, 60), bad->subject,
@@ -385,9 +386,10 @@ static void add_worst_change(const struct tk_site_causes *causes, struct tk_buf 
 		add_others(worst, out);
 	if (worst->first_bad) {
 		tk_buf_add_str(out, ", first bad commit");
-		add_revision(worst->first_bad->first_bad_rev, worst->first_bad->author, out);
-		tk_buf_add_printf(
-		        out, ", %.1f\u00a0%% confidence", 100 * worst->first_bad->confidence);
+		add_revision(
+		        worst->first_bad->first_bad_rev, worst->first_bad->first_bad_author, out);
+		tk_buf_add_printf(out, ", %.1f\u00a0%% confidence",
+		        100 * worst->first_bad->first_bad_confidence);
 	} else if (worst->bad) {
 		tk_buf_add_str(out, ", since");
 		add_revision(worst->bad->rev, worst->bad->author, out);
