@@ -43,21 +43,22 @@ void tk_github_put_escaped(FILE *out, const char *s, bool property)
 			fwrite(s, 1, n, out);
 }
 
-int tk_github_open(const char *variable, FILE **out, struct tk_error *err)
+int tk_github_append(const char *variable,
+        int (*write)(const void *report, FILE *out, struct tk_error *err), const void *report,
+        struct tk_error *err)
 {
 	const char *path = getenv(variable);
+	int status;
+	FILE *f;
 
-	*out = NULL;
 	if (!path || !*path)
 		return TK_OK;
-	*out = fopen(path, "ae");
-	return *out ? TK_OK : tk_fail_errno(err, "$%s: %s", variable, path);
-}
-
-int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err)
-{
+	f = fopen(path, "ae");
+	if (!f)
+		return tk_fail_errno(err, "$%s: %s", variable, path);
+	status = write(report, f, err);
 	if (fclose(f) && !status)
-		status = tk_fail_errno(err, "$%s: %s", variable, getenv(variable));
+		status = tk_fail_errno(err, "$%s: %s", variable, path);
 	return status;
 }
 

@@ -14,11 +14,11 @@ struct tk_vocabulary;
 void tk_markdown_put_text(struct tk_buf *b, const char *s);
 /* The data of a workflow command of GitHub; in a property ':' and ',' are escaped too. */
 void tk_github_put_escaped(FILE *out, const char *s, bool property);
-/* Opens the file that an environment variable of GitHub names, to append. *out is NULL where the
- * variable is not set. tk_github_close() returns the first error: `status`, of what wrote to it,
- * or its own. */
-int tk_github_open(const char *variable, FILE **out, struct tk_error *err);
-int tk_github_close(const char *variable, FILE *f, int status, struct tk_error *err);
+/* Appends what `write` writes of a report to the file that an environment variable of GitHub names;
+ * nothing where the variable is not set. */
+int tk_github_append(const char *variable,
+        int (*write)(const void *report, FILE *out, struct tk_error *err), const void *report,
+        struct tk_error *err);
 /* {"WORD": counts[value], ...} of all words. */
 json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
 /* Writes a value and a newline, with flags of json_dumpf(), and frees it. NULL: out of memory. */

@@ -33,7 +33,9 @@ struct tk_table {
 	const struct tk_column *columns;
 	size_t rows;
 	bool color, failed;
-	bool used[COLUMNS_MAX]; /* columns with a value */
+	bool used[COLUMNS_MAX];   /* columns with a value */
+	char *first[COLUMNS_MAX]; /* value of a VARIED column */
+	bool varies[COLUMNS_MAX];
 	bool dropped[COLUMNS_MAX];
 	bool may_cut_all;          /* texts of any column */
 	size_t width[COLUMNS_MAX]; /* of the widest value */
@@ -118,6 +120,9 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 		size_t width = text_width(text);
 
 		t->used[i] = true;
+		if (t->columns[i].flags & TK_COLUMN_VARIED && !t->first[i])
+			t->first[i] = tk_strdup(text);
+		t->varies[i] |= t->first[i] && strcmp(t->first[i], text) != 0;
 		t->width[i] = width > t->width[i] ? width : t->width[i];
 	}
 }
@@ -221,7 +226,8 @@ size_t tk_table_row_count(const struct tk_table *t)
 static bool is_hidden(const struct tk_table *t, size_t i)
 {
 	return i >= COLUMNS_MAX || t->dropped[i] ||
-	       ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]);
+	       ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]) ||
+	       ((t->columns[i].flags & TK_COLUMN_VARIED) && !t->varies[i]);
 }
 
 static void set_flags(struct tk_table *t)
@@ -412,6 +418,8 @@ void tk_table_free(struct tk_table *t)
 {
 	if (!t)
 		return;
+	for (size_t i = 0; i < COLUMNS_MAX; i++)
+		free(t->first[i]);
 	scols_unref_table(t->scols);
 	free(t);
 }

@@ -21,6 +21,7 @@ enum {
 	 * column is left to drop. */
 	TK_COLUMN_WRAP = 4,
 	TK_COLUMN_OPTIONAL = 8, /* hidden if no row has a value */
+	TK_COLUMN_VARIED = 32,  /* hidden if all rows have the same value */
 	TK_COLUMN_SHORTEN = 16, /* may be cut to 16 characters before other columns are dropped */
 };
 /* Dropped on a narrow terminal, the lowest order first. */
@@ -33,7 +34,7 @@ enum tk_show {
 	TK_SHOW_MINUTE,
 	TK_SHOW_SHORT,    /* of a hash: 12 digits */
 	TK_SHOW_UID,      /* 8 digits */
-	TK_SHOW_COUNT, /* nothing where it is 0 */
+	TK_SHOW_COUNT,    /* nothing where it is 0 */
 	TK_SHOW_DURATION, /* whole seconds */
 	TK_SHOW_NS,
 	TK_SHOW_BYTES,

@@ -75,22 +75,6 @@ const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY
 	return out;
 }
 
-bool tk_ab_has_several_backends(const struct tk_ab_report *r)
-{
-	for (size_t i = 1; i < r->count; i++)
-		if (strcmp(r->rows[i].backend, r->rows[0].backend) != 0)
-			return true;
-	return false;
-}
-
-bool tk_ab_has_several_devices(const struct tk_ab_report *r)
-{
-	for (size_t i = 1; i < r->count; i++)
-		if (strcmp(r->rows[i].device, r->rows[0].device) != 0)
-			return true;
-	return false;
-}
-
 #define SCHEMA "tracker-ab/1"
 
 #define ROW struct tk_ab_row

@@ -40,8 +40,4 @@ const char *tk_ab_format_side(const struct tk_ab_side_report *s, char out[TK_AB_
 /* The last line, without a newline: "1 slower, 3 same; 60 A/B pairs in 31 s". */
 #define TK_AB_SUMMARY_SIZE 512
 const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY_SIZE]);
-/* Whether rows differ in what the column would show. */
-bool tk_ab_has_several_backends(const struct tk_ab_report *r);
-bool tk_ab_has_several_devices(const struct tk_ab_report *r);
-
 #endif

@@ -9,60 +9,44 @@
 #include "base/try.h"
 #include "cli/ab/format.h"
 #include "cli/markup.h"
+#include "cli/records.h"
 #include "cli/table.h"
 
 /* ---- terminal -------------------------------------------------------------------------------- */
 
+static const char *verdict_color(const json_t *row)
+{
+	static const struct {
+		const char *verdict, *color;
+	} colors[] = {{"slower", "red"}, {"newly-failed", "red"}, {"failing", "red"},
+	        {"inconclusive", "yellow"}, {"faster", "green"}, {"fixed", "green"}};
+
+	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
+		if (strcmp(tk_record_text(row, "verdict"), colors[i].verdict) == 0)
+			return colors[i].color;
+	return "halfbright";
+}
+
+#define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))
 static const struct tk_column columns[] = {
-        {"PROBLEM", TK_COLUMN_CUT},
-        {"BACKEND", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"BASE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"HEAD", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
-        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PAIRS", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"VERDICT", TK_COLUMN_LEFT},
-        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
+        {"BACKEND", TK_COLUMN_CUT | TK_COLUMN_VARIED, "backend", 0, NULL},
+        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_VARIED, "device", 0, NULL},
+        {"BASE", NUMBER(2), "base.value", TK_SHOW_NS, NULL},
+        {"HEAD", NUMBER(3), "head.value", TK_SHOW_NS, NULL},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "ab_test.change", TK_SHOW_ESTIMATE, NULL},
+        {"PAIRS", NUMBER(1), "ab_test.count", TK_SHOW_COUNT, NULL},
+        {"VERDICT", TK_COLUMN_LEFT, "verdict", 0, verdict_color},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4), "message", 0, NULL},
         {0},
 };
 
-static const char *verdict_color(enum tk_ab_verdict v)
+static void add_row(struct tk_table *t, const struct tk_ab_row *row)
 {
-	switch (v) {
-	case TK_AB_VERDICT_SLOWER:
-	case TK_AB_VERDICT_NEWLY_FAILED:
-	case TK_AB_VERDICT_FAILING:
-		return "red";
-	case TK_AB_VERDICT_INCONCLUSIVE:
-		return "yellow";
-	case TK_AB_VERDICT_FASTER:
-	case TK_AB_VERDICT_FIXED:
-		return "green";
-	default:
-		return "halfbright";
-	}
-}
+	json_t *o = tk_fields_to_json(tk_ab_row_fields, row, NULL);
 
-static void add_row(struct tk_table *t, const struct tk_ab_report *r, const struct tk_ab_row *row)
-{
-	char change[TK_AB_TEXT_SIZE];
-
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "PROBLEM", "%s", row->title);
-	if (tk_ab_has_several_backends(r))
-		tk_table_set_cell(t, "BACKEND", "%s", row->backend);
-	if (tk_ab_has_several_devices(r))
-		tk_table_set_cell(t, "DEVICE", "%s", row->device);
-	tk_table_set_time(t, "BASE", row->level_ns[TK_AB_BASE]);
-	tk_table_set_time(t, "HEAD", row->level_ns[TK_AB_HEAD]);
-	if (*tk_ab_format_change(row, change))
-		tk_table_set_cell(t, "CHANGE", "%s", change);
-	if (row->result.count)
-		tk_table_set_cell(t, "PAIRS", "%u", row->result.count);
-	tk_table_set_cell(t, "VERDICT", "%s", tk_ab_verdict_name(row->verdict));
-	tk_table_set_color(t, "VERDICT", verdict_color(row->verdict));
-	if (*row->message)
-		tk_table_set_cell(t, "WHY", "%s", row->message);
+	tk_table_add_record(t, o);
+	json_decref(o);
 }
 
 /* Same code and unsupported problems are counted in the last line, not listed. */
@@ -101,7 +85,7 @@ int tk_ab_write_text(
 		print_side(&r->side[k], out);
 	for (size_t i = 0; i < r->count; i++)
 		if (is_listed(&r->rows[i]))
-			add_row(t, r, &r->rows[i]);
+			add_row(t, &r->rows[i]);
 	status = tk_table_print(t, out, err);
 	for (size_t i = 0; !status && tk_table_is_dropped(t, "WHY") && i < r->count; i++) {
 		if (!is_listed(&r->rows[i]) || !*r->rows[i].message)
@@ -267,10 +251,10 @@ static void put_commands(const struct tk_ab_report *r, FILE *out)
 		fprintf(out, "... and %zu more: see the summary\n", more);
 }
 
-static int put_outputs(
-        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
+static int put_outputs(const void *report, FILE *out, struct tk_error *err)
 {
-	(void)g;
+	const struct tk_ab_report *r = report;
+
 	(void)err;
 	for (int v = 0; v < TK_AB_VERDICT_COUNT; v++)
 		fprintf(out, "%s=%zu\n", tk_ab_verdict_name((enum tk_ab_verdict)v),
@@ -278,27 +262,19 @@ static int put_outputs(
 	return TK_OK;
 }
 
-static int append(const char *variable, const struct tk_ab_format *format,
-        const struct tk_globals *g, const struct tk_ab_report *r, struct tk_error *err)
+static int put_summary(const void *report, FILE *out, struct tk_error *err)
 {
-	FILE *f;
-	int status = tk_github_open(variable, &f, err);
-
-	if (status || !f)
-		return status;
-	return tk_github_close(variable, f, format->write(g, r, f, err), err);
+	return tk_ab_write_markdown(NULL, report, out, err);
 }
 
 int tk_ab_write_github(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
 {
-	static const struct tk_ab_format summary = {"md", tk_ab_write_markdown},
-	                                 outputs = {"outputs", put_outputs};
 	char line[TK_AB_SUMMARY_SIZE];
-	int status;
 
+	(void)g;
 	put_commands(r, out);
 	fprintf(out, "%s\n", tk_ab_summarize(r, line));
-	status = append("GITHUB_STEP_SUMMARY", &summary, g, r, err);
-	return status ? status : append("GITHUB_OUTPUT", &outputs, g, r, err);
+	TRY(tk_github_append("GITHUB_STEP_SUMMARY", put_summary, r, err));
+	return tk_github_append("GITHUB_OUTPUT", put_outputs, r, err);
 }

@@ -246,20 +246,15 @@ static void put_commands(const struct tk_diff_view *v, FILE *out)
 		fprintf(out, "... and %zu more kinds of change: see the summary\n", more);
 }
 
-static int append(const char *variable,
-        int (*write)(const struct tk_diff_view *, FILE *, struct tk_error *),
-        const struct tk_diff_view *v, struct tk_error *err)
+static int put_summary(const void *view, FILE *out, struct tk_error *err)
 {
-	FILE *f;
-	int status = tk_github_open(variable, &f, err);
-
-	if (status || !f)
-		return status;
-	return tk_github_close(variable, f, write(v, f, err), err);
+	return tk_diff_write_markdown(view, out, err);
 }
 
-static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
+static int put_outputs(const void *view, FILE *out, struct tk_error *err)
 {
+	const struct tk_diff_view *v = view;
+
 	(void)err;
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		fprintf(out, "%s=%zu\n", tk_verdict_status_name((enum tk_verdict_status)i),
@@ -272,7 +267,6 @@ static int put_outputs(const struct tk_diff_view *v, FILE *out, struct tk_error 
 int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
 	char line[1024];
-	int status;
 
 	put_commands(v, out);
 	if (v->report->compared || tk_diff_has_fail_on(v)) {
@@ -284,6 +278,6 @@ int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_erro
 		fputc('\n', out);
 	}
 	fprintf(out, "%s\n", line);
-	status = append("GITHUB_STEP_SUMMARY", tk_diff_write_markdown, v, err);
-	return status ? status : append("GITHUB_OUTPUT", put_outputs, v, err);
+	TRY(tk_github_append("GITHUB_STEP_SUMMARY", put_summary, v, err));
+	return tk_github_append("GITHUB_OUTPUT", put_outputs, v, err);
 }

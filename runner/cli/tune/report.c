@@ -1,12 +1,13 @@
 /* What `tracker tune` prints of its report: one row per problem, the counts last; or JSON, whose
  * schema is in docs/reference/tune.md. */
 #include <math.h>
+#include <string.h>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/ab/format.h"
 #include "cli/markup.h"
+#include "cli/records.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
 #include "core/fields.h"
@@ -84,37 +85,36 @@ int tk_tune_write_json(const struct tk_tune_report *r, FILE *out, struct tk_erro
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static const char *verdict_color(const json_t *row)
+{
+	static const struct {
+		const char *verdict, *color;
+	} colors[] = {{"faster", "green"}, {"fixed", "green"}, {"inconclusive", "yellow"},
+	        {"slower", "yellow"}, {"failing", "red"}};
+
+	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
+		if (strcmp(tk_record_text(row, "verdict"), colors[i].verdict) == 0)
+			return colors[i].color;
+	return "halfbright";
+}
+
+#define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))
 static const struct tk_column columns[] = {
-        {"PROBLEM", TK_COLUMN_CUT},
-        {"BACKEND", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"DEFAULT", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"WINNER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
-        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PAIRS", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"TRIED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"RUNS", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"VERDICT", TK_COLUMN_LEFT},
-        {"CONFIGURATION", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL},
-        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
+        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
+        /* an upstream may have several */
+        {"BACKEND", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "backend", 0, NULL},
+        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "device", 0, NULL},
+        {"DEFAULT", NUMBER(2), NULL, 0, NULL},
+        {"WINNER", NUMBER(3), NULL, 0, NULL},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "ab_test.change", TK_SHOW_ESTIMATE, NULL},
+        {"PAIRS", NUMBER(1), "ab_test.count", TK_SHOW_COUNT, NULL},
+        {"TRIED", NUMBER(2), NULL, 0, NULL},
+        {"RUNS", NUMBER(1), NULL, 0, NULL},
+        {"VERDICT", TK_COLUMN_LEFT, "verdict", 0, verdict_color},
+        {"CONFIGURATION", TK_COLUMN_LEFT | TK_COLUMN_OPTIONAL, "config", 0, NULL},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4), "message", 0, NULL},
         {0},
 };
-
-static const char *verdict_color(enum tk_tune_verdict v)
-{
-	switch (v) {
-	case TK_TUNE_VERDICT_FASTER:
-	case TK_TUNE_VERDICT_FIXED:
-		return "green";
-	case TK_TUNE_VERDICT_INCONCLUSIVE:
-	case TK_TUNE_VERDICT_SLOWER:
-		return "yellow";
-	case TK_TUNE_VERDICT_FAILING:
-		return "red";
-	default:
-		return "halfbright";
-	}
-}
 
 /* Of the A/B runs; of the race where there were none. */
 static double level(const struct tk_tune_row *row, enum tk_ab_side_id side)
@@ -126,8 +126,15 @@ static double level(const struct tk_tune_row *row, enum tk_ab_side_id side)
 	return row->candidates[index].median_ns;
 }
 
-static void set_candidates(struct tk_table *t, const struct tk_tune_row *row)
+static void add_row(struct tk_table *t, const struct tk_tune_row *row)
 {
+	json_t *o = tk_fields_to_json(row_fields, row, NULL);
+
+	tk_table_add_record(t, o);
+	json_decref(o);
+	tk_table_set_time(t, "DEFAULT", level(row, TK_AB_BASE));
+	if (row->winner)
+		tk_table_set_time(t, "WINNER", level(row, TK_AB_HEAD));
 	if (!row->count)
 		return;
 	if (row->failed)
@@ -135,30 +142,6 @@ static void set_candidates(struct tk_table *t, const struct tk_tune_row *row)
 	else
 		tk_table_set_cell(t, "TRIED", "%zu", row->count);
 	tk_table_set_cell(t, "RUNS", "%zu of %zu", row->evaluations, row->exhaustive_evaluations);
-	if (row->chosen < row->count)
-		tk_table_set_cell(t, "CONFIGURATION", "%s", row->candidates[row->chosen].config);
-}
-
-static void add_row(struct tk_table *t, const struct tk_tune_row *row)
-{
-	char change[TK_AB_TEXT_SIZE];
-
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "PROBLEM", "%s", row->ab.title);
-	tk_table_set_cell(t, "BACKEND", "%s", row->ab.backend); /* an upstream may have several */
-	tk_table_set_cell(t, "DEVICE", "%s", row->ab.device);
-	tk_table_set_time(t, "DEFAULT", level(row, TK_AB_BASE));
-	if (row->winner)
-		tk_table_set_time(t, "WINNER", level(row, TK_AB_HEAD));
-	if (*tk_ab_format_change(&row->ab, change))
-		tk_table_set_cell(t, "CHANGE", "%s", change);
-	if (row->ab.result.count)
-		tk_table_set_cell(t, "PAIRS", "%u", row->ab.result.count);
-	set_candidates(t, row);
-	tk_table_set_cell(t, "VERDICT", "%s", tk_tune_verdict_name(row->verdict));
-	tk_table_set_color(t, "VERDICT", verdict_color(row->verdict));
-	if (*row->ab.message)
-		tk_table_set_cell(t, "WHY", "%s", row->ab.message);
 }
 
 /* Failures of candidates do not fit into a row. */
