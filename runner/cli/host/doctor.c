@@ -9,7 +9,7 @@
 #include "cli/host/doctor.h"
 #include "cli/host/inspect.h"
 #include "cli/host/survey.h"
-#include "cli/options.h"
+#include "cli/records.h"
 #include "cli/table.h"
 #include "config/config.h"
 
@@ -121,23 +121,18 @@ static void print_absent(const json_t *list)
 static int print_found(
         const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
 {
-	static const struct tk_column columns[] = {
-	        {"NAME", 0}, {"VERSION", 0}, {"PATH", TK_COLUMN_CUT}, {0}};
+	static const struct tk_column columns[] = {{"NAME", 0, "name", 0, NULL},
+	        {"VERSION", 0, "version", 0, NULL}, {"PATH", TK_COLUMN_CUT, "path", 0, NULL}, {0}};
 	struct tk_table *t = tk_table_new(g, columns);
 	size_t i;
 	json_t *e;
 	int status;
 
-	json_array_foreach (list, i, e) {
-		const char *path = get_text(e, "path", NULL);
-
-		if (!path)
-			continue;
-		tk_table_add_row(t);
-		tk_table_set_cell(t, "NAME", "%s", get_text(e, "name", ""));
-		tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
-		tk_table_set_cell(t, "PATH", "%s", path);
-	}
+	json_array_foreach (list, i, e)
+		if (get_text(e, "path", NULL)) {
+			tk_table_add_record(t, e);
+			tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
+		}
 	printf("\n%s\n", title);
 	status = tk_table_print(t, stdout, err);
 	print_absent(list);
@@ -145,24 +140,21 @@ static int print_found(
 	return status;
 }
 
-/* Devices and backends have the same table: a name, two own columns, and what they are or why they
- * are unavailable. */
-struct listing {
-	const char *keys[2];
-	struct tk_column columns[6];
-};
+static const struct tk_column device_columns[] = {{"DEVICE", 0, NULL, 0, NULL},
+        {"AVAILABLE", 0, NULL, 0, NULL}, {"ARCH", TK_COLUMN_OPTIONAL, "arch", 0, NULL},
+        {"DRIVER", TK_COLUMN_OPTIONAL, "driver", 0, NULL},
+        {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
+static const struct tk_column backend_columns[] = {{"BACKEND", 0, "module", 0, NULL},
+        {"AVAILABLE", 0, NULL, 0, NULL}, {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind", 0, NULL},
+        {"VERSION", TK_COLUMN_OPTIONAL, "version", 0, NULL},
+        {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
 
-static const struct listing device_listing = {{"arch", "driver"},
-        {{"DEVICE", 0}, {"AVAILABLE", 0}, {"ARCH", TK_COLUMN_OPTIONAL},
-                {"DRIVER", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
-static const struct listing backend_listing = {{"device_kind", "version"},
-        {{"BACKEND", 0}, {"AVAILABLE", 0}, {"DEVICE", TK_COLUMN_OPTIONAL},
-                {"VERSION", TK_COLUMN_OPTIONAL}, {"DETAIL", TK_COLUMN_WRAP}, {0}}};
-
+/* Devices or backends: what they are, or why they are unavailable. The null device is left out: it
+ * is for trying the tracker itself, and its backend says so. */
 static int print_available(const struct tk_globals *g, const json_t *list,
-        const struct listing *shape, struct tk_error *err)
+        const struct tk_column *columns, struct tk_error *err)
 {
-	const struct tk_column *columns = shape->columns;
+	bool are_devices = columns == device_columns;
 	struct tk_table *t = tk_table_new(g, columns);
 	size_t i;
 	json_t *e;
@@ -171,22 +163,20 @@ static int print_available(const struct tk_globals *g, const json_t *list,
 	json_array_foreach (list, i, e) {
 		bool yes = tk_doctor_is_available(e);
 
-		if (!json_object_get(e, "module") && strcmp(get_text(e, "layer", ""), "null") == 0)
-			continue; /* no device: it is for trying the tracker itself, and its backend
-			             says so */
-		tk_table_add_row(t);
-		if (json_object_get(e, "module"))
-			tk_table_set_cell(t, columns[0].name, "%s", get_text(e, "module", ""));
-		else
-			tk_table_set_cell(t, columns[0].name, "%s:%lld", get_text(e, "layer", ""),
-			        (long long)json_integer_value(json_object_get(e, "index")));
+		if (are_devices && strcmp(get_text(e, "layer", ""), "null") == 0)
+			continue;
+		tk_table_add_record(t, e);
+		if (are_devices)
+			tk_table_set_cell(t, "DEVICE", "%s:%.0f", get_text(e, "layer", ""),
+			        tk_record_number(e, "index"));
 		tk_table_set_cell(t, "AVAILABLE", "%s", yes ? "yes" : "no");
 		tk_table_set_color(t, "AVAILABLE", yes ? "green" : "yellow");
-		tk_table_set_cell(t, columns[2].name, "%s", get_text(e, shape->keys[0], ""));
-		tk_table_set_cell(t, columns[3].name, "%s", get_text(e, shape->keys[1], ""));
 		tk_table_set_cell(t, "DETAIL", "%s",
-		        yes ? get_text(e, json_object_get(e, "module") ? "description" : "name", "")
-		            : get_text(e, "reason", ""));
+		        get_text(e,
+		                !yes          ? "reason"
+		                : are_devices ? "name"
+		                              : "description",
+		                ""));
 	}
 	status = tk_table_print(t, stdout, err);
 	tk_table_free(t);
@@ -231,9 +221,9 @@ int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
 	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
 	print_limits(json_object_get(r, "control_groups"));
 	puts("\nDevices");
-	TRY(print_available(d->globals, json_object_get(r, "devices"), &device_listing, err));
+	TRY(print_available(d->globals, json_object_get(r, "devices"), device_columns, err));
 	puts("\nBackends of this tracker");
-	status = print_available(d->globals, json_object_get(r, "backends"), &backend_listing, err);
+	status = print_available(d->globals, json_object_get(r, "backends"), backend_columns, err);
 	print_lines("Noise sources", json_object_get(r, "advice"));
 	print_lines("Notes", json_object_get(r, "notes"));
 	print_lines(
