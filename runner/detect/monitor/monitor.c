@@ -14,8 +14,6 @@
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
-#define FITS_AT_ONCE 32        /* series, by one thread: more of them do not save more time */
-#define FITS_TOGETHER 8        /* series share vectors: parts are multiples of it */
 #define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
 
 int tk_monitor_out_of_memory(struct tk_error *err)
@@ -286,139 +284,46 @@ static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
 struct search {
 	struct tk_monitor *m;
 	struct tk_noise_prior prior;
-	struct monitored_series **due; /* whose noise is fitted tonight */
-	size_t due_count;
 	_Atomic int status;
 };
 
-/* The points of one series as arrays; only what is kept of them is set. */
-struct series_arrays {
-	double *y;
-	int64_t *day;
-};
-
-static struct tk_level_monitor_night copy_points(
-        const struct search *f, const struct monitored_series *s, struct series_arrays to)
-{
-	for (size_t i = first_kept_point(s); i < s->n; i++) {
-		to.y[i] = point_at(s, i)->adjusted;
-		to.day[i] = point_at(s, i)->day;
-	}
-	return (struct tk_level_monitor_night){
-	        .monitor = s->model, .y = to.y, .day = to.day, .n = s->n, .prior = &f->prior};
-}
-
-/* Memory of a thread, for `count` series at once. */
+/* Memory of a thread: the points of one series as arrays; only what is kept of them is set. */
 struct series_memory {
 	struct tk_level_monitor_workspace *workspace;
 	double *y;
 	int64_t *day;
-	size_t longest;
 };
 
-static bool make_memory(struct series_memory *w, size_t longest, size_t count)
+static int find_candidate(
+        const struct search *f, struct monitored_series *s, const struct series_memory *w)
 {
-	*w = (struct series_memory){.workspace = tk_level_monitor_workspace_new(),
-	        .y = tk_malloc(count * (longest + 1) * sizeof *w->y),
-	        .day = tk_malloc(count * (longest + 1) * sizeof *w->day),
-	        .longest = longest};
-	return w->workspace && w->y && w->day;
-}
+	const struct tk_level_monitor_night night = {
+	        .monitor = s->model, .y = w->y, .day = w->day, .n = s->n, .prior = &f->prior};
 
-static struct series_arrays arrays_of(const struct series_memory *w, size_t i)
-{
-	return (struct series_arrays){w->y + i * w->longest, w->day + i * w->longest};
-}
-
-static void free_memory(struct series_memory *w)
-{
-	tk_level_monitor_workspace_free(w->workspace);
-	free(w->y);
-	free(w->day);
+	for (size_t i = first_kept_point(s); i < s->n; i++) {
+		w->y[i] = point_at(s, i)->adjusted;
+		w->day[i] = point_at(s, i)->day;
+	}
+	return tk_level_monitor_update(&night, w->workspace, &s->candidate);
 }
 
 static void find_part(void *arg, int64_t first, int64_t count)
 {
 	struct search *f = arg;
-	struct series_memory w;
-	int status = make_memory(&w, f->m->longest, 1) ? TK_OK : TK_ENOMEM;
+	const size_t longest = f->m->longest + 1;
+	struct series_memory w = {tk_level_monitor_workspace_new(),
+	        tk_malloc(longest * sizeof *w.y), tk_malloc(longest * sizeof *w.day)};
 
-	for (int64_t i = first; !status && i < first + count; i++) {
+	for (int64_t i = first; i < first + count; i++) {
 		struct monitored_series *s = &f->m->series[i];
+		const int status = s->tonight ? find_candidate(f, s, &w) : TK_OK;
 
-		if (s->tonight) {
-			const struct tk_level_monitor_night night =
-			        copy_points(f, s, arrays_of(&w, 0));
-
-			status = tk_level_monitor_update(&night, w.workspace, &s->candidate);
-		}
+		if (status)
+			f->status = status;
 	}
-	if (status)
-		f->status = status;
-	free_memory(&w);
-}
-
-/* ---- series whose noise is fitted tonight ---- */
-
-static int by_points(const void *a, const void *b)
-{
-	const struct monitored_series *x = *(struct monitored_series *const *)a,
-	                              *y = *(struct monitored_series *const *)b;
-
-	if (x->n != y->n)
-		return x->n < y->n ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int fit_some(
-        const struct search *f, const struct series_memory *w, size_t first, size_t count)
-{
-	struct tk_level_monitor_night nights[FITS_AT_ONCE];
-
-	for (size_t i = 0; i < count; i++)
-		nights[i] = copy_points(f, f->due[first + i], arrays_of(w, i));
-	return tk_level_monitor_fit_many(nights, count, w->workspace);
-}
-
-/* first, count: in groups of FITS_TOGETHER. */
-static void fit_part(void *arg, int64_t first, int64_t count)
-{
-	struct search *f = arg;
-	struct series_memory w;
-	const size_t from = (size_t)first * FITS_TOGETHER,
-	             to = (size_t)(first + count) * FITS_TOGETHER,
-	             end = to < f->due_count ? to : f->due_count;
-	int status = make_memory(&w, f->m->longest, FITS_AT_ONCE) ? TK_OK : TK_ENOMEM;
-
-	for (size_t i = from; !status && i < end; i += FITS_AT_ONCE) {
-		const size_t left = end - i;
-
-		status = fit_some(f, &w, i, left < FITS_AT_ONCE ? left : FITS_AT_ONCE);
-	}
-	if (status)
-		f->status = status;
-	free_memory(&w);
-}
-
-/* Series of the same length next to each other: their fits take less time together. */
-static int fit_due(struct search *f)
-{
-	size_t count = 0;
-
-	f->due = tk_malloc((f->m->count + 1) * sizeof(*f->due));
-	for (size_t i = 0; i < f->m->count; i++) {
-		struct monitored_series *s = &f->m->series[i];
-
-		if (s->tonight && tk_level_monitor_is_fit_due(s->model, s->n))
-			f->due[count++] = s;
-	}
-	if (count > 1)
-		qsort(f->due, count, sizeof(*f->due), by_points);
-	f->due_count = count;
-	tk_parallel_for((int64_t)((count + FITS_TOGETHER - 1) / FITS_TOGETHER),
-	        SERIES_PER_PART / FITS_TOGETHER, fit_part, f);
-	free(f->due);
-	return f->status;
+	tk_level_monitor_workspace_free(w.workspace);
+	free(w.y);
+	free(w.day);
 }
 
 /* Candidates of all series of the night, with q over them. */
@@ -426,12 +331,10 @@ static int find_candidates(struct tk_monitor *m)
 {
 	struct search f = {.m = m, .prior = find_noise_prior(m)};
 	double *p = m->work, *q = m->work + m->count;
-	int status = fit_due(&f);
+	int status;
 
-	if (!status) {
-		tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
-		status = f.status;
-	}
+	tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
+	status = f.status;
 	for (size_t i = 0; !status && i < m->count; i++)
 		p[i] = m->series[i].tonight
 		               ? tk_level_monitor_p_value(m->series[i].candidate.log_lr)

@@ -285,7 +285,7 @@ int tk_level_monitor_update(const struct tk_level_monitor_night *night,
 {
 	struct tk_level_monitor *w = night->monitor;
 	const int status = tk_level_monitor_is_fit_due(w, night->n)
-	                           ? tk_level_monitor_fit_many(night, 1, workspace)
+	                           ? tk_level_monitor_fit(night, workspace)
 	                           : TK_OK;
 
 	if (status)

@@ -44,13 +44,7 @@ struct tk_level_monitor_night {
 	size_t n;
 	const struct tk_noise_prior *prior;
 };
-/* The noise is to be fitted before night n is added. */
-bool tk_level_monitor_is_fit_due(const struct tk_level_monitor *w, size_t n);
-/* Fits it for many series whose fit is due, which takes less time than one after the other.
- * 0 or TK_ENOMEM. */
-int tk_level_monitor_fit_many(const struct tk_level_monitor_night *nights, size_t count,
-        struct tk_level_monitor_workspace *workspace);
-/* To be called once a night; fits the noise where that is still due. Monitors of different series
+/* To be called once a night; fits the noise where that is due. Monitors of different series
  * from several threads at once. 0 or TK_ENOMEM. */
 int tk_level_monitor_update(const struct tk_level_monitor_night *night,
         struct tk_level_monitor_workspace *workspace, struct tk_changepoint_candidate *out);

@@ -1,12 +1,10 @@
-/* Learns the noise of series, many at a time, so that their fits share the processor's vectors.
- * Each series: its weekly pattern, then the noise of all its nights, then whether that of the last
- * weeks is different. */
+/* Learns the noise of a series: its weekly pattern, then the noise of all its nights, then whether
+ * that of the last weeks is different. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/try.h"
 #include "stats/monitor/level_monitor_internal.h"
 #include "stats/summary/noise.h"
 #include "stats/summary/summary.h"
@@ -31,15 +29,9 @@ static const size_t recent_nights[] = {60, 30}; /* two months, one */
 /* The noise of nights [from, from + count). */
 struct noise_fit {
 	size_t from, count;
-	double r[MEMORY];       /* residuals about the levels, without the weekly pattern */
-	double drift_r[MEMORY]; /* about the median of all, with the levels */
-	double sigma;           /* by differences of neighbours */
+	double r[MEMORY]; /* residuals about the levels, without the weekly pattern */
+	double sigma;     /* by differences of neighbours */
 	struct tk_regime_model noise;
-};
-
-struct learner {
-	struct noise_fit fits[1 + RECENT]; /* of all nights, then of the newest */
-	size_t fit_count;
 };
 
 bool tk_level_monitor_is_fit_due(const struct tk_level_monitor *w, size_t n)
@@ -112,55 +104,24 @@ static int start_fit(const struct tk_level_monitor_night *night, size_t from, si
 	return tk_noise_estimate_sigma(f->r, count, work, &f->sigma);
 }
 
-/* The weekly pattern, and what is to be fitted. */
-static int start_learner(const struct tk_level_monitor_night *night,
-        struct tk_level_monitor_workspace *workspace, struct learner *l)
+/* The weekly pattern. Returns the first night that is learnt. */
+static size_t prepare(
+        const struct tk_level_monitor_night *night, struct tk_level_monitor_workspace *workspace)
 {
 	struct tk_level_monitor *w = night->monitor;
 	const size_t n = night->n, from = n > MEMORY ? n - MEMORY : 0;
-	size_t hold, count;
-	int status;
+	size_t hold;
 
 	w->workspace = workspace;
 	w->young = tk_level_monitor_find_young_step(w, night);
 	w->young_n = n;
 	w->workspace = NULL;
 	hold = nights_left_out(w, n, w->young.log_lr > YOUNG_HOLD ? n - w->young.split : 0);
-	count = n - from - hold;
 	if (!w->known)
 		guess_level(night, n - hold, workspace->work);
-	w->count = count;
-	learn_week(night, from, count, workspace);
-	status = start_fit(night, from, count, workspace->work, &l->fits[0]);
-	l->fit_count = 1;
-	for (size_t i = 0; !status && i < RECENT; i++)
-		if (2 * recent_nights[i] <= count)
-			status = start_fit(night, from + count - recent_nights[i], recent_nights[i],
-			        workspace->work, &l->fits[l->fit_count++]);
-	return status;
-}
-
-/* ---- all fits at once ---- */
-
-static int fit_states(struct learner *learners, size_t count, struct tk_regime_fit_job *jobs,
-        struct tk_level_monitor_workspace *workspace)
-{
-	size_t job_count = 0;
-	int status;
-
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < learners[i].fit_count; k++) {
-			const struct noise_fit *f = &learners[i].fits[k];
-			const double mad = tk_noise_mad(f->r, f->count, workspace->work);
-
-			jobs[job_count++] = (struct tk_regime_fit_job){
-			        .r = f->r, .n = f->count, .sigma = fmax(f->sigma, mad)};
-		}
-	status = tk_regime_fit_many(jobs, job_count);
-	for (size_t i = 0, job = 0; !status && i < count; i++)
-		for (size_t k = 0; k < learners[i].fit_count; k++)
-			learners[i].fits[k].noise = jobs[job++].model;
-	return status;
+	w->count = n - from - hold;
+	learn_week(night, from, w->count, workspace);
+	return from;
 }
 
 static size_t changes_since(const struct tk_level_monitor *w, size_t from)
@@ -172,53 +133,38 @@ static size_t changes_since(const struct tk_level_monitor *w, size_t from)
 	return changes;
 }
 
-static void take_median_out(
-        const struct tk_level_monitor_night *night, struct noise_fit *f, double *work)
+/* The nights about the median of all, with their levels. */
+static void take_median_out(const struct tk_level_monitor_night *night, const struct noise_fit *f,
+        double *out, double *work)
 {
 	double middle;
 
 	for (size_t i = 0; i < f->count; i++)
-		work[i] = f->drift_r[i] = without_pattern(night->monitor, night, f->from + i);
+		work[i] = out[i] = without_pattern(night->monitor, night, f->from + i);
 	middle = tk_median(work, f->count);
 	for (size_t i = 0; i < f->count; i++)
-		f->drift_r[i] -= middle;
+		out[i] -= middle;
 }
 
 /* Does the series drift? Then its earlier steps may have been drift: the model with a drift has to
  * explain the series without levels, the other one pays a penalty for each of its levels. */
-static void choose_drift(
-        const struct tk_level_monitor *w, const struct tk_regime_model *drift, struct noise_fit *f)
+static void fit_noise(const struct tk_level_monitor_night *night, struct noise_fit *f,
+        struct tk_level_monitor_workspace *workspace)
 {
+	const double mad = tk_noise_mad(f->r, f->count, workspace->work);
+
+	f->noise = tk_regime_fit(f->r, f->count, fmax(f->sigma, mad));
+	if (f->count < DRIFT_NIGHTS_MIN)
+		return;
+	take_median_out(night, f, workspace->r, workspace->work);
+
+	const struct tk_regime_model drift = tk_regime_fit_drift(workspace->r, f->count, f->sigma);
 	const double without = f->noise.loglik - tk_regime_penalty(&f->noise, f->count) -
-	                       DRIFT_PRIOR - CHANGE_PENALTY * (double)changes_since(w, f->from);
+	                       DRIFT_PRIOR -
+	                       CHANGE_PENALTY * (double)changes_since(night->monitor, f->from);
 
-	if (drift->loglik - tk_regime_penalty(drift, f->count) > without)
-		f->noise = *drift;
-}
-
-static int fit_drifts(const struct tk_level_monitor_night *nights, struct learner *learners,
-        size_t count, struct tk_regime_fit_job *jobs, struct tk_level_monitor_workspace *workspace)
-{
-	size_t job_count = 0;
-	int status;
-
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < learners[i].fit_count; k++) {
-			struct noise_fit *f = &learners[i].fits[k];
-
-			if (f->count < DRIFT_NIGHTS_MIN)
-				continue;
-			take_median_out(&nights[i], f, workspace->work);
-			jobs[job_count++] = (struct tk_regime_fit_job){
-			        .r = f->drift_r, .n = f->count, .sigma = f->sigma};
-		}
-	status = tk_regime_fit_drift_many(jobs, job_count);
-	for (size_t i = 0, job = 0; !status && i < count; i++)
-		for (size_t k = 0; k < learners[i].fit_count; k++)
-			if (learners[i].fits[k].count >= DRIFT_NIGHTS_MIN)
-				choose_drift(nights[i].monitor, &jobs[job++].model,
-				        &learners[i].fits[k]);
-	return status;
+	if (drift.loglik - tk_regime_penalty(&drift, f->count) > without)
+		f->noise = drift;
 }
 
 /* A quiet machine may be busy now, or the other way round: is the noise of the last nights
@@ -236,31 +182,25 @@ static void learn_recent(struct tk_level_monitor *w, const struct noise_fit *f)
 	}
 }
 
-static void finish_learner(struct tk_level_monitor *w, size_t n, const struct learner *l)
+int tk_level_monitor_fit(
+        const struct tk_level_monitor_night *night, struct tk_level_monitor_workspace *workspace)
 {
-	w->noise = l->fits[0].noise;
-	for (size_t i = 1; i < l->fit_count; i++)
-		learn_recent(w, &l->fits[i]);
+	struct tk_level_monitor *w = night->monitor;
+	struct noise_fit f;
+	const size_t from = prepare(night, workspace), count = w->count;
+	TRY(start_fit(night, from, count, workspace->work, &f));
+
+	fit_noise(night, &f, workspace);
+	w->noise = f.noise;
+	for (size_t i = 0; i < RECENT; i++) {
+		if (2 * recent_nights[i] > count)
+			continue;
+		TRY(start_fit(night, from + count - recent_nights[i], recent_nights[i],
+		        workspace->work, &f));
+		fit_noise(night, &f, workspace);
+		learn_recent(w, &f);
+	}
 	w->known = true;
-	w->fitted = n;
-}
-
-int tk_level_monitor_fit_many(const struct tk_level_monitor_night *nights, size_t count,
-        struct tk_level_monitor_workspace *workspace)
-{
-	struct learner *learners = tk_malloc((count + 1) * sizeof *learners);
-	struct tk_regime_fit_job *jobs = tk_malloc((count + 1) * (1 + RECENT) * sizeof *jobs);
-	int status = learners && jobs ? TK_OK : TK_ENOMEM;
-
-	for (size_t i = 0; !status && i < count; i++)
-		status = start_learner(&nights[i], workspace, &learners[i]);
-	if (!status)
-		status = fit_states(learners, count, jobs, workspace);
-	if (!status)
-		status = fit_drifts(nights, learners, count, jobs, workspace);
-	for (size_t i = 0; !status && i < count; i++)
-		finish_learner(nights[i].monitor, nights[i].n, &learners[i]);
-	free(jobs);
-	free(learners);
-	return status;
+	w->fitted = night->n;
+	return TK_OK;
 }

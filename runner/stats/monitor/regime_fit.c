@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "stats/monitor/regime_em.h"
 #include "stats/monitor/regime_filter.h"
-#include "stats/monitor/regime_lanes.h"
 #include "stats/monitor/simd.h"
 #include "stats/summary/quantile.h"
 
@@ -25,7 +24,6 @@
 #define PARTS 5 /* of a variance that may wander */
 #define POINTS_PER_STATE 12
 #define ROUNDS 15
-#define LANES_MIN 3  /* fewer climb faster alone */
 #define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
 /* Where the states are looked for first: quantiles, and which of them for each number of states. */
@@ -109,9 +107,10 @@ static void guess(
 
 /* A model on its way to the likeliest one near its first guess. */
 struct climber {
-	struct tk_regime_fit_job *job;
+	const double *r;
+	size_t n;
 	struct tk_regime_model m;
-	double at[QUANTILES], sigma, best; /* best: of the models so far, less their penalties */
+	double at[QUANTILES], sigma;
 	int round;
 };
 
@@ -126,7 +125,7 @@ static bool has_settled(struct climber *c, double loglik)
 
 static void climb_step(struct climber *c, const struct tk_regime_counts *counts)
 {
-	maximise(&c->m, counts, (double)c->job->n, c->sigma);
+	maximise(&c->m, counts, (double)c->n, c->sigma);
 	c->round++;
 }
 
@@ -134,56 +133,10 @@ static void climb(struct climber *c, double *work)
 {
 	struct tk_regime_counts counts;
 
-	while (!has_settled(c, tk_regime_smooth(&c->m, c->job->r, c->job->n, work))) {
-		tk_regime_count(&c->m, c->job->n, work, &counts);
+	while (!has_settled(c, tk_regime_smooth(&c->m, c->r, c->n, work))) {
+		tk_regime_count(&c->m, c->n, work, &counts);
 		climb_step(c, &counts);
 	}
-}
-
-static void enter_lane(struct tk_regime_lanes *w, size_t lane, const struct climber *c)
-{
-	tk_regime_lanes_set_points(w, lane, c->job->r);
-	tk_regime_lanes_set_model(w, lane, &c->m);
-}
-
-/* Lets climbers with as many points and states climb side by side. Those that have settled make
- * room for others; the last ones climb alone. */
-static void climb_lanes(struct climber *c, size_t count, struct tk_regime_lanes *w, double *work)
-{
-	struct climber *in[TK_REGIME_LANES] = {0};
-	const size_t states = c->m.count;
-	size_t next = 0, busy = 0;
-
-	for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
-		enter_lane(w, lane, c);
-	for (;;) {
-		double loglik[TK_REGIME_LANES];
-		struct tk_regime_counts counts[TK_REGIME_LANES];
-
-		for (size_t lane = 0; lane < TK_REGIME_LANES && next < count; lane++)
-			if (!in[lane]) {
-				in[lane] = &c[next++];
-				enter_lane(w, lane, in[lane]);
-				busy++;
-			}
-		if (busy < LANES_MIN)
-			break;
-		tk_regime_lanes_smooth(w, states, loglik);
-		for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
-			if (in[lane] && has_settled(in[lane], loglik[lane])) {
-				in[lane] = NULL;
-				busy--;
-			}
-		tk_regime_lanes_count(w, states, counts);
-		for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
-			if (in[lane]) {
-				climb_step(in[lane], &counts[lane]);
-				tk_regime_lanes_set_model(w, lane, &in[lane]->m);
-			}
-	}
-	for (size_t lane = 0; lane < TK_REGIME_LANES; lane++)
-		if (in[lane])
-			climb(in[lane], work);
 }
 
 static bool has_points_for(size_t n, size_t normal)
@@ -191,73 +144,31 @@ static bool has_points_for(size_t n, size_t normal)
 	return normal == 1 || n >= POINTS_PER_STATE * normal;
 }
 
-/* Fits all numbers of states to series of n points. */
-static int fit_alike(struct climber *c, size_t count, size_t n)
+struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma)
 {
-	double *work = tk_malloc(TK_REGIME_WORK_COUNT(n) * sizeof *work);
-	struct tk_regime_lanes *w = count < LANES_MIN ? NULL : tk_regime_lanes_new(n);
-	const bool enough = work && (w || count < LANES_MIN);
+	struct climber c = {.r = r, .n = n, .sigma = fmax(sigma, LEAST_NOISE)};
+	struct tk_regime_model found = {0};
+	double best = -INFINITY;
+	double *work = tk_malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work);
+	double *values = work + TK_REGIME_WORK_COUNT(n);
 
-	for (size_t normal = 1;
-	        enough && normal < TK_REGIME_STATES_MAX && has_points_for(n, normal); normal++) {
-		for (size_t i = 0; i < count; i++) {
-			guess(&c[i].m, c[i].at, normal, c[i].sigma);
-			c[i].round = 0;
-		}
-		if (w)
-			climb_lanes(c, count, w, work);
-		for (size_t i = 0; i < count; i++) {
-			if (!w)
-				climb(&c[i], work);
+	memcpy(values, r, n * sizeof *values);
+	tk_quantile_select_many(values, n, quantiles, QUANTILES, c.at);
+	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX && has_points_for(n, normal);
+	        normal++) {
+		guess(&c.m, c.at, normal, c.sigma);
+		c.round = 0;
+		climb(&c, work);
 
-			const double worth = c[i].m.loglik - tk_regime_penalty(&c[i].m, n);
+		const double worth = c.m.loglik - tk_regime_penalty(&c.m, n);
 
-			if (worth > c[i].best) {
-				c[i].best = worth;
-				c[i].job->model = c[i].m;
-			}
+		if (worth > best) {
+			best = worth;
+			found = c.m;
 		}
 	}
-	tk_regime_lanes_free(w);
 	free(work);
-	return enough ? TK_OK : TK_ENOMEM;
-}
-
-static int by_points(const void *a, const void *b)
-{
-	const struct climber *x = a, *y = b;
-
-	return (x->job->n > y->job->n) - (x->job->n < y->job->n);
-}
-
-static int start_climber(struct climber *c, struct tk_regime_fit_job *job)
-{
-	double *values = tk_malloc((job->n + 1) * sizeof *values);
-
-	*c = (struct climber){
-	        .job = job, .sigma = fmax(job->sigma, LEAST_NOISE), .best = -INFINITY};
-	memcpy(values, job->r, job->n * sizeof *values);
-	tk_quantile_select_many(values, job->n, quantiles, QUANTILES, c->at);
-	free(values);
-	return TK_OK;
-}
-
-int tk_regime_fit_many(struct tk_regime_fit_job *jobs, size_t count)
-{
-	struct climber *c = tk_calloc(count + 1, sizeof *c);
-	int status = c ? TK_OK : TK_ENOMEM;
-
-	for (size_t i = 0; !status && i < count; i++)
-		status = start_climber(&c[i], &jobs[i]);
-	if (!status && count)
-		qsort(c, count, sizeof *c, by_points);
-	for (size_t i = 0, next; !status && i < count; i = next) {
-		for (next = i + 1; next < count && c[next].job->n == c[i].job->n; next++)
-			;
-		status = fit_alike(&c[i], next - i, c[i].job->n);
-	}
-	free(c);
-	return status;
+	return found;
 }
 
 static double loglik_with_jumps(const struct tk_regime_model *m, const double *r, size_t n)
@@ -319,29 +230,9 @@ static void take_wander_out(const struct tk_regime_model *m, const double *r, si
 	}
 }
 
-/* One job with a drift: the drift that was found, and what is left without it. */
-struct drift_fit {
-	struct tk_regime_model found;
-	struct tk_filtered_state *each;
-	double *left;
-};
-
-static int start_drift(
-        struct drift_fit *f, const struct tk_regime_fit_job *job, struct tk_regime_fit_job *rest)
-{
-	const size_t n = job->n;
-
-	f->each = tk_malloc(n * (sizeof *f->each + sizeof *f->left) + 1);
-	f->left = (double *)(void *)(f->each + n);
-	f->found = coarse(job->r, n, fmax(job->sigma, LEAST_NOISE));
-	take_wander_out(&f->found, job->r, n, f->each, f->left);
-	*rest = (struct tk_regime_fit_job){.r = f->left, .n = n, .sigma = f->found.sd[0]};
-	return TK_OK;
-}
-
 /* The states of what is left, over the drift. The smoothed part has some of the rest in it. */
 static struct tk_regime_model combine(const struct tk_regime_model *found,
-        const struct tk_regime_model *states, const struct tk_regime_fit_job *job)
+        const struct tk_regime_model *states, const double *r, size_t n)
 {
 	static const double scales[] = {0.85, 1, 1.2};
 	struct tk_regime_model best = *found;
@@ -354,29 +245,22 @@ static struct tk_regime_model combine(const struct tk_regime_model *found,
 		for (size_t k = 0; k + 1 < t.count; k++)
 			t.sd[k] *= scales[i];
 		t.sd[t.count - 1] = found->sd[1];
-		t.loglik = loglik_with_jumps(&t, job->r, job->n);
-		if (t.loglik - tk_regime_penalty(&t, job->n) >
-		        best.loglik - tk_regime_penalty(&best, job->n))
+		t.loglik = loglik_with_jumps(&t, r, n);
+		if (t.loglik - tk_regime_penalty(&t, n) > best.loglik - tk_regime_penalty(&best, n))
 			best = t;
 	}
 	return best;
 }
 
-int tk_regime_fit_drift_many(struct tk_regime_fit_job *jobs, size_t count)
+struct tk_regime_model tk_regime_fit_drift(const double *r, size_t n, double sigma)
 {
-	struct drift_fit *f = tk_calloc(count + 1, sizeof *f);
-	struct tk_regime_fit_job *rest = tk_calloc(count + 1, sizeof *rest);
-	int status = f && rest ? TK_OK : TK_ENOMEM;
+	const struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE));
+	struct tk_filtered_state *each = tk_malloc(n * (sizeof *each + sizeof *r) + 1);
+	double *left = (double *)(void *)(each + n);
+	struct tk_regime_model states;
 
-	for (size_t i = 0; !status && i < count; i++)
-		status = start_drift(&f[i], &jobs[i], &rest[i]);
-	if (!status)
-		status = tk_regime_fit_many(rest, count);
-	for (size_t i = 0; !status && i < count; i++)
-		jobs[i].model = combine(&f[i].found, &rest[i].model, &jobs[i]);
-	for (size_t i = 0; f && i < count; i++)
-		free(f[i].each);
-	free(rest);
-	free(f);
-	return status;
+	take_wander_out(&found, r, n, each, left);
+	states = tk_regime_fit(left, n, found.sd[0]);
+	free(each);
+	return combine(&found, &states, r, n);
 }

@@ -31,20 +31,12 @@ struct tk_filtered_state {
 	double drift_share; /* of an error of the level that the drift has absorbed */
 };
 
-/* A series whose noise is modelled. Many are fitted in less time than one after the other: those of
- * the same length share vectors. Each has the model that it would have alone, bit for bit. */
-struct tk_regime_fit_job {
-	const double *r;              /* residuals about the level in the order of time */
-	size_t n;                     /* 8 or more */
-	double sigma;                 /* a robust standard deviation of them */
-	struct tk_regime_model model; /* the result */
-};
-/* As many states as the Bayesian information criterion selects, without AR(1) drift. 0 or
- * TK_ENOMEM. */
-int tk_regime_fit_many(struct tk_regime_fit_job *jobs, size_t count);
+/* As many states as the Bayesian information criterion selects, without AR(1) drift. r: residuals
+ * about the level in the order of time, 8 or more; sigma: a robust standard deviation of them. */
+struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma);
 /* The same with a wandering part; r may have steps of level in it, which cost likelihood. sigma: by
  * differences of neighbours. */
-int tk_regime_fit_drift_many(struct tk_regime_fit_job *jobs, size_t count);
+struct tk_regime_model tk_regime_fit_drift(const double *r, size_t n, double sigma);
 /* Half the criterion's price of the parameters of a model of n points. */
 double tk_regime_penalty(const struct tk_regime_model *m, size_t n);
 

@@ -134,74 +134,6 @@ static void steps_below_the_minimum_effect_are_none(void **state)
 	assert_in_range(p.reported, 62, 66);
 }
 
-/* Fits of many series at once are those of each alone, bit for bit: a replay on another machine
- * must say the same. */
-static void fits_of_many_are_fits_of_each(void **state)
-{
-	enum { SERIES = 11 };
-	struct tk_level_monitor *alone[SERIES], *together[SERIES];
-	static double y[SERIES][N];
-
-	(void)state;
-	for (size_t s = 0; s < SERIES; s++) {
-		make(y[s], 20 + s, s % 3 ? 0 : 0.02);
-		alone[s] = tk_level_monitor_new(0.005);
-		together[s] = tk_level_monitor_new(0.005);
-		assert_true(alone[s] && together[s]);
-	}
-	for (size_t n = 1; n <= N; n++) {
-		struct tk_level_monitor_night due[SERIES];
-		size_t count = 0;
-
-		for (size_t s = 0; s < SERIES; s++)
-			if (tk_level_monitor_is_fit_due(together[s], n))
-				due[count++] = night_of(together[s], y[s], n);
-		assert_int_equal(tk_level_monitor_fit_many(due, count, workspace), TK_OK);
-		for (size_t s = 0; s < SERIES; s++) {
-			const struct tk_level_monitor_night a = night_of(alone[s], y[s], n),
-			                                    b = night_of(together[s], y[s], n);
-			struct tk_changepoint_candidate x, z;
-
-			assert_int_equal(tk_level_monitor_update(&a, workspace, &x), TK_OK);
-			assert_int_equal(tk_level_monitor_update(&b, workspace, &z), TK_OK);
-			assert_true(x.log_lr == z.log_lr && x.split == z.split);
-			assert_true(x.before == z.before && x.after == z.after);
-		}
-	}
-	for (size_t s = 0; s < SERIES; s++) {
-		assert_true(
-		        tk_level_monitor_level(alone[s]) == tk_level_monitor_level(together[s]));
-		tk_level_monitor_free(alone[s]), tk_level_monitor_free(together[s]);
-	}
-}
-
-/* The noise is fitted with twenty nights, not before; then again after some nights, not each. */
-static void the_noise_is_fitted_now_and_then(void **state)
-{
-	struct tk_level_monitor *w = tk_level_monitor_new(0.005);
-	double y[N];
-	size_t fits = 0;
-
-	(void)state;
-	assert_non_null(w);
-	make(y, 30, 0);
-	for (size_t n = 1; n <= N; n++) {
-		const bool due = tk_level_monitor_is_fit_due(w, n);
-		const struct tk_level_monitor_night night = night_of(w, y, n);
-		struct tk_changepoint_candidate c;
-
-		if (n <= TK_MONITOR_NIGHTS_MIN)
-			assert_int_equal(due, n == TK_MONITOR_NIGHTS_MIN);
-		assert_int_equal(tk_level_monitor_update(&night, workspace, &c), TK_OK);
-		assert_false(tk_level_monitor_is_fit_due(w, n)); /* it is, by now */
-		fits += due;
-		if (n > TK_MONITOR_NIGHTS_MIN)
-			near_by(tk_level_monitor_level(w), 5, 0.01);
-	}
-	assert_in_range(fits, 3, 20);
-	tk_level_monitor_free(w);
-}
-
 static void p_falls_with_the_ratio(void **state)
 {
 	double before = 1;
@@ -224,8 +156,6 @@ int main(void)
 	        cmocka_unit_test(both_directions_are_found),
 	        cmocka_unit_test(larger_steps_are_reported_earlier),
 	        cmocka_unit_test(steps_below_the_minimum_effect_are_none),
-	        cmocka_unit_test(fits_of_many_are_fits_of_each),
-	        cmocka_unit_test(the_noise_is_fitted_now_and_then),
 	        cmocka_unit_test(p_falls_with_the_ratio),
 	};
 	int failed;
