@@ -1,5 +1,5 @@
 /* GEMM and "native" attention on any library that has the C interface of the BLAS. One
- * self-contained file, so that it can be compiled against the system's library and, by
+ * file that needs kit.h alone, so that it can be compiled against the system's library and, by
  * kernels/adapters/, against every commit of OpenBLAS or BLIS.
  *
  *   gemm       f32, f64: cblas_sgemm, cblas_dgemm, one call per matrix of the batch.
@@ -12,13 +12,8 @@
  * Compile with -DTK_CBLAS_NAME="\"openblas\"" (the backend's name) and, for the number of threads
  * and the version, -DTK_CBLAS_VENDOR_OPENBLAS, _BLIS or _MKL; with -DTK_CBLAS_HAS_SBGEMM
  * where cblas_sbgemm links. */
-#include <limits.h>
+#include "kit.h"
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef TK_CBLAS_VENDOR_BLIS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -30,7 +25,6 @@
 #else
 #include <cblas.h>
 #endif
-#include "tracker_abi.h"
 
 #ifndef TK_CBLAS_NAME
 #error "name the backend: -DTK_CBLAS_NAME=\"\\\"openblas\\\"\""
@@ -40,12 +34,6 @@ struct tk_backend_ctx {
 	uint32_t threads;
 };
 
-struct bound {
-	const void *in[3];
-	void *out;
-	float *lse;
-};
-
 struct tk_plan {
 	const struct tk_problem *problem;
 	uint32_t sets;
@@ -53,19 +41,6 @@ struct tk_plan {
 	                matrix */
 	struct bound bound[];
 };
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	if (err) {
-		va_list ap;
-		va_start(ap, format);
-		vsnprintf(err->message, sizeof(err->message), format, ap);
-		va_end(ap);
-	}
-	return status;
-}
 
 /* ---- the library's own interface ---- */
 
@@ -233,13 +208,12 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID,
-		        "unknown configuration \"%.100s\", expected \"default\"", config);
+	if ((status = check_config(config, err)))
+		return status;
 	size_t floats = workspace_floats(p);
-	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
+	struct tk_plan *plan = plan_new(sizeof(*plan) + sets * sizeof(plan->bound[0]), err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	if (floats && !(plan->work = aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64))) {
 		free(plan);
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes",
@@ -262,18 +236,8 @@ static void backend_unplan(struct tk_plan *plan)
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
 {
-	uint32_t inputs =
-	        plan->problem->op == TK_OP_GEMM ? 2 : 3; /* the output follows the inputs */
-	if (set >= plan->sets || count < inputs + 1)
-		return fail(err, TK_ABI_INVALID,
-		        "set %u with %u tensors, expected a set below %u with at least %u", set,
-		        count, plan->sets, inputs + 1);
-	struct bound *b = &plan->bound[set];
-	for (uint32_t i = 0; i < inputs; i++)
-		b->in[i] = t[i].data;
-	b->out = t[inputs].data;
-	b->lse = inputs == 3 && count > TK_T_LSE ? t[TK_T_LSE].data : NULL;
-	return TK_ABI_OK;
+	return bind_set(plan->bound, plan->sets, set, t, count,
+	        plan->problem->op == TK_OP_GEMM ? TK_T_C + 1 : TK_T_O + 1, err);
 }
 
 /* ---- gemm ---- */
@@ -304,11 +268,6 @@ static void gemm_bf16(const struct tk_gemm *g, enum CBLAS_TRANSPOSE ta, enum CBL
 }
 #endif
 
-static size_t dtype_bytes(uint32_t dtype)
-{
-	return dtype == TK_F64 ? 8 : dtype == TK_F32 ? 4 : 2;
-}
-
 static void run_gemm(const struct tk_problem *p, const struct bound *t, float *work)
 {
 	const struct tk_gemm *g = p->gemm;
@@ -317,13 +276,13 @@ static void run_gemm(const struct tk_problem *p, const struct bound *t, float *w
 	                     tb = g->tb ? CblasTrans : CblasNoTrans;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
 	int lda = (g->ta ? m : k) + pad, ldb = (g->tb ? k : n) + pad, ldc = n + pad;
-	size_t step_a = (size_t)(g->ta ? k : m) * (size_t)lda * dtype_bytes(g->a),
-	       step_b = (size_t)(g->tb ? n : k) * (size_t)ldb * dtype_bytes(g->b);
-	size_t step_c = (size_t)m * (size_t)ldc * dtype_bytes(g->c);
+	size_t step_a = (size_t)(g->ta ? k : m) * (size_t)lda * type_bytes(g->a),
+	       step_b = (size_t)(g->tb ? n : k) * (size_t)ldb * type_bytes(g->b);
+	size_t step_c = (size_t)m * (size_t)ldc * type_bytes(g->c);
 	for (size_t i = 0; i < (size_t)g->batch; i++) {
-		const char *a = (const char *)t->in[TK_T_A] + i * step_a,
-		           *b = (const char *)t->in[TK_T_B] + i * step_b;
-		char *c = (char *)t->out + i * step_c;
+		const char *a = (const char *)t->data[TK_T_A] + i * step_a,
+		           *b = (const char *)t->data[TK_T_B] + i * step_b;
+		char *c = (char *)t->data[TK_T_C] + i * step_c;
 		if (g->a == TK_F32)
 			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1,
 			        (const float *)(const void *)a, lda, (const float *)(const void *)b,
@@ -387,11 +346,14 @@ static void run_head(
         const struct tk_attention *a, const struct bound *t, float *s, int64_t batch, int64_t head)
 {
 	int64_t kv_head = head / (a->h / a->hkv);
-	const float *q = (const float *)t->in[TK_T_Q] + (batch * a->sq * a->h + head) * a->d;
-	const float *k = (const float *)t->in[TK_T_K] + (batch * a->skv * a->hkv + kv_head) * a->d;
-	const float *v = (const float *)t->in[TK_T_V] + (batch * a->skv * a->hkv + kv_head) * a->dv;
-	float *o = (float *)t->out + (batch * a->sq * a->h + head) * a->dv;
-	float *lse = t->lse ? t->lse + (batch * a->h + head) * a->sq : NULL;
+	const float *q = (const float *)t->data[TK_T_Q] + (batch * a->sq * a->h + head) * a->d;
+	const float *k =
+	        (const float *)t->data[TK_T_K] + (batch * a->skv * a->hkv + kv_head) * a->d;
+	const float *v =
+	        (const float *)t->data[TK_T_V] + (batch * a->skv * a->hkv + kv_head) * a->dv;
+	float *o = (float *)t->data[TK_T_O] + (batch * a->sq * a->h + head) * a->dv;
+	float *lse = t->data[TK_T_LSE];
+	lse = lse ? lse + (batch * a->h + head) * a->sq : NULL;
 	int sq = (int)a->sq, skv = (int)a->skv, d = (int)a->d, dv = (int)a->dv, h = (int)a->h,
 	    hkv = (int)a->hkv;
 
@@ -426,26 +388,8 @@ static int backend_launch(
 	return TK_ABI_OK;
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof(backend),
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = TK_CBLAS_NAME,
-	        .device_kind = "cpu",
-	        .description =
-	                "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
-	        .version = library_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_UNALIGNED |
-	                      TK_OPERATION_PADDED_ROWS,
-	};
-	return &backend;
-}
+KIT_BACKEND(backend, TK_CBLAS_NAME, "cpu", library_version,
+        "C interface of the BLAS: GEMM, and attention as two GEMMs and a softmax",
+        TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_UNALIGNED |
+                TK_OPERATION_PADDED_ROWS,
+        .configs = NULL)

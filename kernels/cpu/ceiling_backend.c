@@ -9,12 +9,8 @@
  *   fma    independent multiply-adds in registers: f32, and bf16 pairs if the processor has
  *          vdpbf16ps */
 #include "ceiling.h"
+#include "kit.h"
 #include "pool.h"
-#include "tracker_abi.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
@@ -39,19 +35,6 @@ struct tk_plan {
 	char *out;
 	struct tk_tensor bound[][2];
 };
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	if (err) {
-		va_list ap;
-		va_start(ap, format);
-		vsnprintf(err->message, sizeof(err->message), format, ap);
-		va_end(ap);
-	}
-	return status;
-}
 
 static const char *ceiling_version(void)
 {
@@ -117,9 +100,8 @@ static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = ceiling_supports(ctx, p, err);
 	if (status)
 		return status;
-	if (config && *config && strcmp(config, "default") != 0)
-		return fail(err, TK_ABI_INVALID,
-		        "unknown configuration \"%.100s\", expected \"default\"", config);
+	if ((status = check_config(config, err)))
+		return status;
 	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
 	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
 	if (!plan || !(plan->slot = calloc(threads, sizeof(*plan->slot)))) {
@@ -214,25 +196,6 @@ static int ceiling_launch(
 	return TK_ABI_OK;
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof(backend),
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "ceiling",
-	        .device_kind = "cpu",
-	        .description =
-	                "what the machine itself reaches: copy and read bandwidth, multiply-adds",
-	        .version = ceiling_version,
-	        .open = ceiling_open,
-	        .close = ceiling_close,
-	        .supports = ceiling_supports,
-	        .plan = ceiling_plan,
-	        .bind = ceiling_bind,
-	        .launch = ceiling_launch,
-	        .unplan = ceiling_unplan,
-	        .operations = TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA,
-	};
-	return &backend;
-}
+KIT_BACKEND(ceiling, "ceiling", "cpu", ceiling_version,
+        "what the machine itself reaches: copy and read bandwidth, multiply-adds",
+        TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA, .configs = NULL)

@@ -6,21 +6,13 @@
 #include "attention.h"
 #include "gemm.h"
 #include "isa.h"
+#include "kit.h"
 #include "nsa.h"
 #include "pool.h"
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct tk_backend_ctx {
 	struct tk_cpu_pool *pool;
 	const struct tk_cpu_isa *isa;
-};
-
-struct bound {
-	void *data[TK_T_MAX];
 };
 
 struct tk_plan {
@@ -33,19 +25,6 @@ struct tk_plan {
 	};
 	struct bound bound[];
 };
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	if (err) {
-		va_list ap;
-		va_start(ap, format);
-		vsnprintf(err->message, sizeof(err->message), format, ap);
-		va_end(ap);
-	}
-	return status;
-}
 
 static const char *backend_version(void)
 {
@@ -204,9 +183,9 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	int status = backend_supports(ctx, p, err);
 	if (status)
 		return status;
-	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
+	struct tk_plan *plan = plan_new(sizeof(*plan) + sets * sizeof(plan->bound[0]), err);
 	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->op = p->op;
 	plan->sets = sets;
@@ -241,13 +220,7 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	uint32_t least = plan->op == TK_OP_GEMM        ? TK_T_C + 1
 	                 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1
 	                                               : TK_T_BLOCKS + 1;
-	if (set >= plan->sets || count < least || count > TK_T_MAX)
-		return fail(err, TK_ABI_INVALID,
-		        "set %u with %u tensors, expected a set below %u with %u tensors", set,
-		        count, plan->sets, least);
-	for (uint32_t i = 0; i < TK_T_MAX; i++)
-		plan->bound[set].data[i] = i < count ? tensors[i].data : NULL;
-	return TK_ABI_OK;
+	return bind_set(plan->bound, plan->sets, set, tensors, count, least, err);
 }
 
 static int backend_launch(
@@ -266,28 +239,9 @@ static int backend_launch(
 	return TK_ABI_OK;
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {
-	        .size = sizeof(backend),
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "cpu",
-	        .device_kind = "cpu",
-	        .description = "in-tree kernels: packed GEMM, tiled attention and sparse "
-	                       "attention, vectors chosen by cpuid",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .space = backend_space,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	        .operations = TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_NSA |
-	                      TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS,
-	};
-	return &backend;
-}
+KIT_BACKEND(backend, "cpu", "cpu", backend_version,
+        "in-tree kernels: packed GEMM, tiled attention and sparse attention, vectors chosen by "
+        "cpuid",
+        TK_OPERATION_GEMM | TK_OPERATION_ATTENTION | TK_OPERATION_NSA | TK_OPERATION_UNALIGNED |
+                TK_OPERATION_PADDED_ROWS,
+        .configs = backend_configs, .space = backend_space)

@@ -1,9 +1,6 @@
 /* See library.h. */
+#include "kit.h"
 #include "library.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TENSORS_MAX 5
 
@@ -47,9 +44,9 @@ int tk_library_check_gemm_types(const struct tk_gemm *g, uint32_t types, struct 
 {
 	const uint32_t known = types & (1u << TK_F32 | 1u << TK_BF16 | 1u << TK_F16);
 	if (g->a > 31 || !(known & 1u << g->a))
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED, "not this type of operands");
+		return fail(err, TK_ABI_UNSUPPORTED, "not this type of operands");
 	if (g->a != g->b || g->acc != TK_F32 || (g->c != g->a && g->c != TK_F32))
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED,
+		return fail(err, TK_ABI_UNSUPPORTED,
 		        "only operands of one type, acc=f32, and c of that type or f32");
 	return TK_ABI_OK;
 }
@@ -58,11 +55,11 @@ int tk_library_check_attention(
         const struct tk_attention *a, uint32_t types, struct tk_abi_error *err)
 {
 	if (a->dir != TK_FWD)
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED, "only the forward direction");
+		return fail(err, TK_ABI_UNSUPPORTED, "only the forward direction");
 	if (a->dtype > 31 || !(types & 1u << a->dtype))
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED, "not this type of operands");
+		return fail(err, TK_ABI_UNSUPPORTED, "not this type of operands");
 	if (a->d != a->dv)
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED, "only dv = d");
+		return fail(err, TK_ABI_UNSUPPORTED, "only dv = d");
 	return TK_ABI_OK;
 }
 
@@ -81,7 +78,7 @@ static int backend_open(
 {
 	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
-		return tk_library_fail(err, TK_ABI_NO_MEMORY, "out of memory");
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	ctx->threads = args->threads ? args->threads : 1;
 	tk_library.set_threads(ctx->threads);
 	*out = ctx;
@@ -101,7 +98,7 @@ static int backend_supports(
 	               bit = backward ? TK_OPERATION_ATTENTION_BACKWARD : 1u << problem->op;
 	(void)ctx;
 	if (problem->op > 15 || !(tk_library.operations & bit))
-		return tk_library_fail(err, TK_ABI_UNSUPPORTED, "not this operation");
+		return fail(err, TK_ABI_UNSUPPORTED, "not this operation");
 	return tk_library.check(problem, err);
 }
 
@@ -148,11 +145,10 @@ static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *pro
 	for (; config && *config && *known && strcmp(config, *known) != 0; known++)
 		;
 	if (!*known)
-		return tk_library_fail(
-		        err, TK_ABI_INVALID, "unknown configuration \"%.100s\"", config);
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->set[0]);
+		return fail(err, TK_ABI_INVALID, "unknown configuration \"%.100s\"", config);
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->set[0], err);
 	if (!plan)
-		return tk_library_fail(err, TK_ABI_NO_MEMORY, "out of memory");
+		return TK_ABI_NO_MEMORY;
 	plan->sets = sets;
 	info->deterministic = 1;
 	status = tk_library.prepare(problem, *known, &plan->prepared, info, err);
@@ -168,7 +164,7 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
         uint32_t count, struct tk_abi_error *err)
 {
 	if (set >= plan->sets || count <= TK_T_C)
-		return tk_library_fail(err, TK_ABI_INVALID, "no such set, or too few tensors");
+		return fail(err, TK_ABI_INVALID, "no such set, or too few tensors");
 	for (uint32_t i = 0; i < count && i < TENSORS_MAX; i++)
 		plan->set[set].tensors[i] = tensors[i];
 	if (!tk_library.bind)
@@ -184,25 +180,5 @@ static int backend_launch(
 	return tk_library.run(plan->prepared, plan->set[set].bound, plan->set[set].tensors, err);
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static struct tk_backend backend = {
-	        .size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .device_kind = "cpu",
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	};
-	backend.name = tk_library.name;
-	backend.description = tk_library.description;
-	backend.version = tk_library.version;
-	backend.operations = tk_library.operations;
-	return &backend;
-}
+KIT_BACKEND(backend, tk_library.name, "cpu", tk_library.version, tk_library.description,
+        tk_library.operations, .configs = backend_configs)

@@ -164,5 +164,5 @@ static int backend_launch(
 	                CUBLAS_GEMM_DEFAULT));
 }
 
-GPU_BACKEND(backend, "cublas", "cuda", cublas_version_text,
+KIT_BACKEND(backend, "cublas", "cuda", cublas_version_text,
         "GEMM by cuBLAS, which chooses the kernel itself", TK_OPERATION_GEMM, .configs = NULL)

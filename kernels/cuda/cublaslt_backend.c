@@ -493,7 +493,7 @@ static int backend_launch(
 	                plan->workspace_bytes, (cudaStream_t)stream));
 }
 
-GPU_BACKEND(backend, "cublaslt", "cuda", backend_version,
+KIT_BACKEND(backend, "cublaslt", "cuda", backend_version,
         "GEMM by cublasLt, every kernel of its ranking a configuration",
         TK_OPERATION_GEMM | TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS,
         .configs = backend_configs, .space = backend_space)

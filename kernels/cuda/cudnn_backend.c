@@ -117,5 +117,5 @@ static int backend_launch(
 	return cudnn_sdpa_run(plan->sdpa, ctx->handle, plan->bound[set].data, plan->workspace, err);
 }
 
-GPU_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward",
+KIT_BACKEND(backend, "cudnn", "cuda", backend_version, "attention by cuDNN, forward and backward",
         TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD, .configs = NULL)

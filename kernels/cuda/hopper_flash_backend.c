@@ -236,6 +236,6 @@ static int backend_launch(
 	        err, "hopper_flash", hopper_flash_launch(&plan->call[set].forward, stream));
 }
 
-GPU_BACKEND(backend, "hopper_flash", "cuda", no_version,
+KIT_BACKEND(backend, "hopper_flash", "cuda", no_version,
         "attention by Hopper's copy engine and warpgroup products",
         TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD, .configs = NULL)

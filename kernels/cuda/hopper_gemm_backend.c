@@ -350,7 +350,7 @@ static int backend_launch(
 	return check_launch(err, "hopper_gemm", hopper_gemm_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_gemm", "cuda", no_version,
+KIT_BACKEND(backend, "hopper_gemm", "cuda", no_version,
         "GEMM by Hopper's copy engine and warpgroup products",
         TK_OPERATION_GEMM | TK_OPERATION_PADDED_ROWS, .configs = backend_configs,
         .space = backend_space)

@@ -180,6 +180,6 @@ static int backend_launch(
 	return check_launch(err, "hopper_nsa", hopper_nsa_launch(&plan->call[set], stream));
 }
 
-GPU_BACKEND(backend, "hopper_nsa", "cuda", no_version,
+KIT_BACKEND(backend, "hopper_nsa", "cuda", no_version,
         "native sparse attention by Hopper's copy engine and warpgroup products", TK_OPERATION_NSA,
         .configs = backend_configs)

@@ -107,7 +107,7 @@ static int backend_launch(
 	return TK_ABI_OK;
 }
 
-GPU_BACKEND(backend, gpu_attention_kernel.backend, TK_GPU_KIND, no_version,
+KIT_BACKEND(backend, gpu_attention_kernel.backend, TK_GPU_KIND, no_version,
         gpu_attention_kernel.description,
         gpu_attention_kernel.op == TK_OP_NSA
                 ? TK_OPERATION_NSA

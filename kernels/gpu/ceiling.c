@@ -134,6 +134,6 @@ static int ceiling_launch(
 	            : TK_ABI_OK;
 }
 
-GPU_BACKEND(ceiling, "ceiling_" TK_GPU_KIND, TK_GPU_KIND, ceiling_version,
+KIT_BACKEND(ceiling, "ceiling_" TK_GPU_KIND, TK_GPU_KIND, ceiling_version,
         "the GPU's own limits: bandwidth of copy and read, rate of multiply-adds",
         TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA, .configs = NULL)

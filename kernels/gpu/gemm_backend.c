@@ -108,5 +108,5 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-GPU_BACKEND(backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description,
+KIT_BACKEND(backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description,
         TK_OPERATION_GEMM, .configs = backend_configs)

@@ -202,6 +202,6 @@ static int backend_launch(
 	return status ? status : for_all_heads(plan, t, combine, err);
 }
 
-GPU_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
+KIT_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
         "attention as two products of the vendor's BLAS and a softmax, all scores in memory",
         TK_OPERATION_ATTENTION, .configs = NULL)

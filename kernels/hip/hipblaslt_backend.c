@@ -228,6 +228,6 @@ static int backend_launch(
 	        plan->matmul, t[TK_T_A], t[TK_T_B], t[TK_T_C], plan->workspace, stream, err);
 }
 
-GPU_BACKEND(backend, "hipblaslt", "hip", matmul_version,
+KIT_BACKEND(backend, "hipblaslt", "hip", matmul_version,
         "GEMM by hipBLASLt, every kernel of its ranking a configuration", TK_OPERATION_GEMM,
         .configs = backend_configs)

@@ -332,6 +332,6 @@ static int backend_launch(
 	                rocblas_gemm_flags_none));
 }
 
-GPU_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
+KIT_BACKEND(backend, "rocblas", "hip", rocblas_version_text,
         "GEMM by rocBLAS, its choice of a kernel or any of its solutions", TK_OPERATION_GEMM,
         .space = backend_space)

@@ -283,23 +283,6 @@ static int backend_launch(
 	return status;
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static struct tk_backend backend = {.size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .description = "compiled kernel packages, launched as their manifests say",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .unplan = backend_unplan,
-	        .space = backend_space};
-	backend.name = launcher_driver.backend_name;
-	backend.device_kind = launcher_driver.device_kind;
-	return &backend;
-}
+KIT_BACKEND(backend, launcher_driver.backend_name, launcher_driver.device_kind, backend_version,
+        "compiled kernel packages, launched as their manifests say", 0, .configs = backend_configs,
+        .space = backend_space)

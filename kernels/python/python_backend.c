@@ -2,13 +2,10 @@
  * this calls it. tracker_host.py is the other side. It runs in a worker that was started inside
  * Python. docs/explanation/python-libraries.md describes what is timed. */
 #include "capture.h"
+#include "kit.h"
 #include "python_api.h"
 #include "python_text.h"
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #ifdef TK_PYTHON_CUDA
@@ -42,17 +39,6 @@ struct tk_plan {
 	uint32_t set_count;
 	struct input_set *sets;
 };
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	va_list ap;
-	va_start(ap, format);
-	vsnprintf(err->message, sizeof err->message, format, ap);
-	va_end(ap);
-	return status;
-}
 
 static void drop(struct python_object **o)
 {
@@ -414,23 +400,6 @@ static int backend_fetch(struct tk_plan *plan, uint32_t set, struct tk_abi_error
 	return status;
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	static const struct tk_backend backend = {.size = sizeof backend,
-	        .abi_major = TK_ABI_MAJOR,
-	        .abi_minor = TK_ABI_MINOR,
-	        .name = "python_" KIND,
-	        .device_kind = KIND,
-	        .description = "Python packages, called by their adapters",
-	        .version = backend_version,
-	        .open = backend_open,
-	        .close = backend_close,
-	        .supports = backend_supports,
-	        .configs = backend_configs,
-	        .plan = backend_plan,
-	        .bind = backend_bind,
-	        .launch = backend_launch,
-	        .fetch = backend_fetch,
-	        .unplan = backend_unplan};
-	return &backend;
-}
+KIT_BACKEND(backend, "python_" KIND, KIND, backend_version,
+        "Python packages, called by their adapters", 0, .configs = backend_configs,
+        .fetch = backend_fetch)
