@@ -177,7 +177,8 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 /* Backfills do not describe a machine that measures every night. */
 static const char analysed_sql[] =
         "SELECT id FROM night n WHERE machine_id = ?1 AND NOT (?2 AND kind = 'backfill')"
-        " AND EXISTS (SELECT 1 FROM verdict WHERE night_id = n.id) ORDER BY started_s DESC LIMIT 1";
+        " AND EXISTS (SELECT 1 FROM verdict WHERE night_id = n.id) ORDER BY started_s DESC, id "
+        "DESC LIMIT 1";
 
 static struct tk_site_series *find_series(struct tk_model *m, int64_t id)
 {

@@ -14,7 +14,7 @@ export const tests = {
     await visit(page, "lists/index.html");
     const all = await shown();
     await page.keyboard.press("/");
-    await page.keyboard.type("openblas regressed");
+    await page.keyboard.type("openblas acked");
     assert.equal(await shown(), 2);
     assert.equal(await page.textContent("#filter-count"), `2 of ${all}`);
     await visit(page, `lists/index.html${await page.evaluate(() => location.hash)}`);
