@@ -3,7 +3,7 @@
  * stage is stored like any other result. */
 #ifndef TK_NIGHTLY_H
 #define TK_NIGHTLY_H
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/problem.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "null_time.h"
 #include "stats/summary/interval.h"
 #include "stats/summary/summary.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "detect/detect.h"
-#include "detect/rules/ab_result.h"
+#include "decide/decide.h"
+#include "decide/rules/ab_result.h"
 #include "store/store.h"
 
 #define PAIRS_MAX 256

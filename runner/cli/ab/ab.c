@@ -18,7 +18,7 @@
 #include "cli/progress.h"
 #include "config/config.h"
 #include "core/problem.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/nightly.h"
 
 const struct tk_ab_format tk_ab_formats[] = {

@@ -11,7 +11,7 @@
 #include "cli/markup.h"
 #include "cli/rate.h"
 #include "core/verdict_text.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/2"
 #define ROW_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))

@@ -13,7 +13,7 @@
 #include "cli/rate.h"
 #include "cli/table.h"
 #include "core/verdict_text.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 
 static void write_change(const struct tk_diff_view *v, const struct tk_diff_row *r, FILE *out)
 {

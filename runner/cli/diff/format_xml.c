@@ -10,7 +10,7 @@
 #include "cli/diff/view.h"
 #include "cli/markup.h"
 #include "core/verdict_text.h"
-#include "detect/history/catalog.h"
+#include "decide/history/catalog.h"
 
 /* ---- JUnit ----------------------------------------------------------------------------------- */
 

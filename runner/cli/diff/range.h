@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "detect/detect.h"
+#include "decide/decide.h"
 
 struct tk_config;
 struct tk_error;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core/fields.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 
 struct tk_config;
 struct tk_error;

@@ -12,7 +12,7 @@
 #include "cli/history/history_csv.h"
 #include "cli/options.h"
 #include "cli/table.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "stats/changepoint/changepoint.h"
 
 static struct {

@@ -17,7 +17,7 @@
 #include "cli/progress.h"
 #include "cli/series_ref.h"
 #include "config/config.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
 #include "store/store.h"
 

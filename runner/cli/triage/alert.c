@@ -13,7 +13,7 @@
 #include "cli/triage/alerts.h"
 #include "config/config.h"
 #include "core/triage.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
 #include "store/store.h"

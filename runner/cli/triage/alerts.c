@@ -16,7 +16,7 @@
 #include "core/fields.h"
 #include "core/triage.h"
 #include "core/verdict_text.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 #include "store/store.h"

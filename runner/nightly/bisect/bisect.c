@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/bisect/bisection.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/upstream_build.h"

@@ -4,7 +4,7 @@
 #define TK_BISECT_H
 #include "base/error.h"
 #include "core/ab.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
 #include <stddef.h>

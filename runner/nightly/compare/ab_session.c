@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/stages/detect_policy.h"
 #include "stats/summary/paired.h"
 #include "worker/worker.h"

@@ -1,7 +1,7 @@
 /* What `tracker ab` and `tracker tune` share: two sides and their problems. Private to nightly/. */
 #ifndef TK_AB_SESSION_H
 #define TK_AB_SESSION_H
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "nightly/compare/ab_source.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/session.h"

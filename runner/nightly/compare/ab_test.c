@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "core/metric.h"
 #include "core/tune.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/night.h"
 #include "worker/worker.h"
 #include <stdio.h>

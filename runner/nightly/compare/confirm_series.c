@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/try.h"
 #include "core/verdict_text.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_compare.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/session.h"

@@ -1,5 +1,5 @@
 /* Stage "confirm": measures suspected changes again, the last good build against the new one,
- * until A/B pairs decide or the budget is spent. detect/rules/ab_result.h decides what the pairs
+ * until A/B pairs decide or the budget is spent. decide/rules/ab_result.h decides what the pairs
  * say. */
 #include "base/clock.h"
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/try.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"

@@ -1,8 +1,8 @@
 /* What detection needs from the configuration: the thresholds and the acknowledgements
  * (acks.yml). */
-#ifndef TK_DETECT_POLICY_H
-#define TK_DETECT_POLICY_H
-#include "detect/detect.h"
+#ifndef TK_DECIDE_POLICY_H
+#define TK_DECIDE_POLICY_H
+#include "decide/decide.h"
 
 struct tk_acks;
 struct tk_config;

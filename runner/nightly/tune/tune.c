@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "detect/rules/ab_result.h"
+#include "decide/rules/ab_result.h"
 #include "nightly/plan/plan_internal.h"
 #include "nightly/tune/tune_race.h"
 #include "store/tuning.h"

@@ -1,5 +1,5 @@
 /* `tracker tune`: which of a backend's configurations is the fastest for a problem? All of them are
- * verified and raced against each other (detect/rules/race.h); A/B runs then compare the winner
+ * verified and raced against each other (decide/rules/race.h); A/B runs then compare the winner
  * with the configuration that the backend prefers, its default. */
 #ifndef TK_TUNE_H
 #define TK_TUNE_H

@@ -7,8 +7,8 @@
 #include "base/rng.h"
 #include "core/measurement_fields.h"
 #include "core/tune_config.h"
-#include "detect/rules/race.h"
-#include "detect/rules/space_search.h"
+#include "decide/rules/race.h"
+#include "decide/rules/space_search.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # Histories for the tests of `tracker diff`: `history SCRIPT` writes tracker.db in this folder, see
-# tests/unit/detect/write_history.c. Nights are numbered from 2026-01-01.
+# tests/unit/decide/write_history.c. Nights are numbered from 2026-01-01.
 write_history=${TK_BUILD_ROOT:?}/tests/write_history
 history() { printf '%b' "$1" | "$write_history" tracker.db || fail "write_history failed"; }
 export TRACKER_NOW=2026-01-02T06:00:00Z

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "detect/detect.h"
+#include "decide/decide.h"
 #include "labs.h"
 #include "seed.h"
 

@@ -1,0 +1,425 @@
+/* Reads the history and prepares a case for every series of the range. */
+#include "decide/history/case_set.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/try.h"
+#include "core/night.h"
+#include "store/kernel_report.h"
+
+/* ---- the range ---- */
+
+static int resolve_nights(struct tk_case_set *c, const struct tk_diff_range *range,
+        int64_t *machine_id, struct tk_error *err)
+{
+	const struct tk_night_row *base = tk_id_table_find(
+	                                  &c->catalog.nights, range->base_night_id),
+	                          *head = tk_id_table_find(
+	                                  &c->catalog.nights, range->head_night_id);
+
+	if ((range->base_night_id && !base) || (range->head_night_id && !head))
+		return tk_fail(err, TK_EUSAGE, "no night has the id %lld",
+		        (long long)(base ? range->head_night_id : range->base_night_id));
+	if (base && head && base->machine_id != head->machine_id)
+		return tk_fail(err, TK_EUSAGE,
+		        "the two nights are of different machines: their timings cannot be "
+		        "compared");
+	if (base && head && base->as_of_s >= head->as_of_s)
+		return tk_fail(err, TK_EUSAGE, "the base night is not earlier than the head night");
+	if (head) {
+		c->since_s = base ? base->as_of_s + 1 : head->as_of_s;
+		c->until_s = head->as_of_s;
+		*machine_id = head->machine_id;
+	} else if (base) {
+		c->since_s = base->as_of_s + 1;
+		*machine_id = base->machine_id;
+	}
+	return TK_OK;
+}
+
+int tk_diff_range_check(
+        const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err)
+{
+	bool known = !range->machine;
+	int status = tk_filter_check(range->filters, err);
+
+	if (!status)
+		status = tk_filter_check(range->ignored, err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < machines->count && !known; i++)
+		known = strcmp(TK_ROWS_AT(machines, struct tk_machine_row, i)->name,
+		                range->machine) == 0;
+	return known ? TK_OK
+	             : tk_fail(err, TK_EUSAGE, "no machine \"%s\" in the history", range->machine);
+}
+
+/* Runs and alerts before this time are what was known before. */
+static int64_t known_before(const struct tk_case_set *c)
+{
+	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
+}
+
+bool tk_night_has_ended(const struct tk_night_row *n)
+{
+	return n->status != TK_NIGHT_RUNNING;
+}
+
+/* ---- cases ---- */
+
+const struct tk_series_case *tk_case_set_find(const struct tk_case_set *c, int64_t series_id)
+{
+	size_t from = 0, to = c->count;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (c->at[middle].series->id < series_id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < c->count && c->at[from].series->id == series_id ? &c->at[from] : NULL;
+}
+
+static bool is_in_range(
+        const struct tk_series_case *k, const struct tk_diff_range *range, int64_t machine_id)
+{
+	if (machine_id && k->machine->id != machine_id)
+		return false;
+	return !range->machine || strcmp(range->machine, k->machine->name) == 0;
+}
+
+bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range)
+{
+	const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
+
+	return tk_filter_match(range->filters, &fields) &&
+	       !tk_filter_match_any(range->ignored, &fields);
+}
+
+void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (tk_series_case_is_chosen(&c->at[i], range))
+			c->at[kept++] = c->at[i];
+		else
+			free(c->at[i].owned_points);
+	c->count = kept;
+}
+
+bool tk_series_case_find_names(
+        const struct tk_catalog *c, int64_t series_id, struct tk_series_case *k)
+{
+	k->series = tk_id_table_find(&c->series, series_id);
+	k->device = k->series ? tk_id_table_find(&c->devices, k->series->device_id) : NULL;
+	k->machine = k->device ? tk_id_table_find(&c->machines, k->device->machine_id) : NULL;
+	k->upstream = k->series ? tk_id_table_find(&c->upstreams, k->series->upstream_id) : NULL;
+	k->problem = k->series ? tk_id_table_find(&c->problems, k->series->problem_id) : NULL;
+	return k->machine && k->upstream && k->problem;
+}
+
+/* Keeps the points with a positive value; those of the reader have one. Without any from before the
+ * range, its own first night is the baseline. */
+static void take_points(struct tk_series_case *k)
+{
+	struct tk_point *p = (struct tk_point *)k->window->points;
+	const size_t total = k->window->before + k->window->within;
+
+	k->points = p;
+	if (k->window->is_borrowed) {
+		k->earlier = k->window->before;
+		k->count = total;
+	}
+	for (size_t i = 0; i < total && !k->window->is_borrowed; i++)
+		if (isfinite(p[i].value) && p[i].value > 0) {
+			k->earlier += i < k->window->before;
+			p[k->count++] = p[i];
+		}
+	k->range = k->earlier;
+	if (!k->range)
+		while (k->range < k->count && p[k->range].as_of_s == p[0].as_of_s)
+			k->range++;
+	if (k->range == k->count)
+		k->range = 0;
+}
+
+/* The series has no run up to the end of the range, and one after it. */
+static int appeared_later(struct tk_store *s, const struct tk_case_set *c,
+        const struct tk_history_window *w, bool *out, struct tk_error *err)
+{
+	struct tk_rows points;
+	int status;
+
+	*out = false;
+	if (c->open_ended || w->last_before.run_id || w->last_within.run_id)
+		return TK_OK;
+	status = tk_store_has_executed_run(s, w->series_id, c->until_s + 1, out, err);
+	if (status || *out)
+		return status;
+	/* Imported points have no run of their own. */
+	TRY(tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points, err));
+	*out = points.count > 0;
+	tk_rows_free(&points);
+	return TK_OK;
+}
+
+/* A backend that has declared its operations since then is no longer asked for this problem. */
+static bool is_no_longer_planned(const struct tk_history_window *w)
+{
+	return !w->before && !w->within && !w->last_within.run_id && w->last_before.run_id &&
+	       w->last_before.outcome == TK_OUTCOME_UNSUPPORTED;
+}
+
+static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_history_window *w,
+        const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
+{
+	struct tk_series_case k = {
+	        .window = w, .q = NAN, .alert_baseline = NAN, .alert_change = NAN, .level = NAN};
+	const bool touched = w->last_within.run_id && w->last_within.night_id == c->scope.night_id;
+	bool later;
+	int status;
+
+	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) ||
+	        !is_in_range(&k, range, machine_id) || is_no_longer_planned(w))
+		return TK_OK;
+	if (c->scope.touched_only && !touched)
+		return TK_OK;
+	status = appeared_later(s, c, w, &later, err);
+	if (status || later)
+		return status;
+	take_points(&k);
+	k.y = c->memory + 3 * w->first;
+	k.adjusted_y = k.y + k.count;
+	k.se = k.adjusted_y + k.count;
+	c->at[c->count++] = k;
+	return TK_OK;
+}
+
+/* The logarithms and baselines of all cases, found by several threads. */
+struct baseline_search {
+	struct tk_case_set *c;
+	_Atomic int status;
+};
+
+static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
+{
+	struct baseline_search *f = arg;
+	int status = TK_OK;
+
+	for (int64_t i = first; !status && i < first + count; i++) {
+		struct tk_series_case *k = &f->c->at[i];
+
+		tk_series_case_compute_logs(k);
+		if (k->range)
+			status = tk_level_find_baseline(k->y, k->range, &k->base);
+	}
+	if (status)
+		f->status = status;
+}
+
+static int find_baselines(struct tk_case_set *c, struct tk_error *err)
+{
+	struct baseline_search f = {.c = c};
+	int status = TK_OK;
+
+	if (c->options.baseline != TK_BASELINE_WINDOW) {
+		for (size_t i = 0; !status && i < c->count; i++) {
+			tk_series_case_compute_logs(&c->at[i]);
+			if (c->at[i].range)
+				status = tk_series_case_set_baseline(c, &c->at[i], err);
+		}
+		return status;
+	}
+	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
+	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
+}
+
+static size_t count_points(const struct tk_rows *windows)
+{
+	const struct tk_history_window *last =
+	        windows->count ? TK_ROWS_AT(windows, struct tk_history_window, windows->count - 1)
+	                       : NULL;
+
+	return last ? last->first + last->before + last->within : 0;
+}
+
+static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range,
+        int64_t machine_id, struct tk_error *err)
+{
+	const size_t before = c->options.window > TK_HISTORY_POINTS_MIN ? c->options.window
+	                                                                : TK_HISTORY_POINTS_MIN;
+	const struct tk_window_query query = {.since_s = c->since_s,
+	        .until_s = c->until_s,
+	        .runs_s = known_before(c),
+	        .before = before,
+	        .reader = c->scope.reader};
+	int status = tk_store_list_windows(s, &query, &c->windows, &c->points, err);
+
+	if (status)
+		return status;
+	c->point_count = count_points(&c->windows);
+	c->at = tk_calloc(c->windows.count + 1, sizeof *c->at);
+	c->memory = tk_malloc((3 * c->point_count + 1) * sizeof *c->memory);
+	if (!c->at || !c->memory)
+		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
+	for (size_t i = 0; !status && i < c->windows.count; i++)
+		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
+		        machine_id, err);
+	if (!status)
+		status = tk_case_set_add_alerts(c, known_before(c), err);
+	return status ? status : find_baselines(c, err);
+}
+
+/* ---- what each machine was expected to measure ---- */
+
+static bool is_whole_night(const struct tk_night_row *n)
+{
+	return tk_night_has_ended(n) && n->status != TK_NIGHT_FAILED &&
+	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
+}
+
+static bool is_full_night(const struct tk_case_set *c, const struct tk_night_row *n)
+{
+	if (c->scope.night_id)
+		return n->id == c->scope.night_id;
+	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && is_whole_night(n);
+}
+
+static const struct tk_night_row *newest_full_night(const struct tk_case_set *c, int64_t machine_id)
+{
+	const struct tk_rows *nights = &c->catalog.nights.rows;
+	const struct tk_night_row *newest = NULL;
+
+	for (size_t i = 0; i < nights->count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
+
+		if (n->machine_id == machine_id && is_full_night(c, n) &&
+		        (!newest || n->as_of_s > newest->as_of_s))
+			newest = n;
+	}
+	return newest;
+}
+
+static int load_expected(struct tk_case_set *c, struct tk_error *err)
+{
+	const struct tk_rows *machines = &c->catalog.machines.rows;
+	int status = TK_OK;
+
+	c->expected = tk_calloc(machines->count + 1, sizeof *c->expected);
+	for (size_t m = 0; !status && m < machines->count; m++) {
+		struct tk_expected_series *e = &c->expected[c->expected_count++];
+
+		e->machine_id = TK_ROWS_AT(machines, struct tk_machine_row, m)->id;
+		e->night = newest_full_night(c, e->machine_id);
+		if (e->night)
+			status = tk_store_list(c->catalog.store, TK_TABLE_resolution, "night_id=?1",
+			        TK_ARGS(e->night->id), &e->resolutions, err);
+	}
+	return status;
+}
+
+const struct tk_expected_series *tk_case_set_find_expected(
+        const struct tk_case_set *c, int64_t machine_id)
+{
+	for (size_t i = 0; i < c->expected_count; i++)
+		if (c->expected[i].machine_id == machine_id)
+			return &c->expected[i];
+	return NULL;
+}
+
+size_t tk_case_set_count_nights_since(
+        const struct tk_case_set *c, int64_t machine_id, int64_t since_s)
+{
+	const struct tk_expected_series *e = tk_case_set_find_expected(c, machine_id);
+	const struct tk_rows *nights = &c->catalog.nights.rows;
+	struct tk_night_tally count = {0};
+
+	if (!e || !e->night)
+		return 0;
+	for (size_t i = 0; i < nights->count; i++) {
+		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
+
+		if (n->machine_id == machine_id && n->as_of_s > since_s &&
+		        n->as_of_s <= e->night->as_of_s &&
+		        (n->id == e->night->id || is_whole_night(n)))
+			tk_night_tally_add(&count, tk_night_read_coverage(n->summary));
+	}
+	return tk_night_tally_total(&count);
+}
+
+/* ---- loading ---- */
+
+/* A catalog that is kept belongs to the set until the set is freed. */
+static int load_catalog(struct tk_store *s, struct tk_case_set *c, struct tk_error *err)
+{
+	int status;
+
+	if (!c->scope.catalog)
+		return tk_catalog_load(s, &c->catalog, err);
+	status = tk_catalog_reload_alerts(c->scope.catalog, err);
+	c->catalog = *c->scope.catalog;
+	return status;
+}
+
+int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
+        const struct tk_diff_range *range, const struct tk_night_scope *scope,
+        struct tk_case_set *out, struct tk_error *err)
+{
+	int64_t machine_id = 0;
+	int status;
+
+	*out = (struct tk_case_set){
+	        .since_s = range->since_s, .until_s = range->until_s, .options = *o};
+	if (scope)
+		out->scope = *scope;
+	out->open_ended =
+	        (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
+	status = load_catalog(s, out, err);
+	if (!status)
+		status = tk_diff_range_check(&out->catalog.machines.rows, range, err);
+	if (!status)
+		status = resolve_nights(out, range, &machine_id, err);
+	if (!status)
+		status = tk_commit_groups_load(out, err);
+	if (!status)
+		status = tk_store_list_ab_pairs(s, 0, out->since_s, &out->ab_pairs, err);
+	if (!status)
+		status = tk_store_list(
+		        s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &out->bisections, err);
+	if (!status)
+		status = tk_store_has_comparisons(s, &out->has_comparisons, err);
+	if (!status)
+		status = load_expected(out, err);
+	return status ? status : load_series(s, out, range, machine_id, err);
+}
+
+void tk_case_set_free(struct tk_case_set *c)
+{
+	for (size_t i = 0; i < c->expected_count; i++)
+		tk_rows_free(&c->expected[i].resolutions);
+	for (size_t i = 0; i < c->count; i++)
+		free(c->at[i].owned_points);
+	free(c->expected);
+	free(c->at);
+	free(c->memory);
+	free(c->shifts);
+	tk_rows_free(&c->windows);
+	tk_rows_free(&c->points);
+	tk_rows_free(&c->ab_pairs);
+	tk_rows_free(&c->bisections);
+	tk_rows_free(&c->monitor_events);
+	tk_commit_groups_free(&c->groups);
+	if (c->scope.catalog)
+		*c->scope.catalog = c->catalog;
+	else
+		tk_catalog_free(&c->catalog);
+	*c = (struct tk_case_set){0};
+}

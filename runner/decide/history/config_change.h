@@ -1,0 +1,17 @@
+/* The configuration before and after a change. Private to decide/. */
+#ifndef TK_DECIDE_CONFIG_CHANGE_H
+#define TK_DECIDE_CONFIG_CHANGE_H
+#include "core/verdict.h"
+
+#define TK_CONFIG_CHANGE_SIZE 300
+
+struct tk_catalog;
+struct tk_error;
+struct tk_series_row;
+
+/* Of a series that is measured with the stored winner: "default -> tile=128x64" where the two runs
+ * of a verdict used different configurations; "": they did not, or it is not known. */
+int tk_config_change_describe(struct tk_catalog *c, const struct tk_series_row *series,
+        const struct tk_verdict *v, char out[TK_CONFIG_CHANGE_SIZE], struct tk_error *err);
+
+#endif

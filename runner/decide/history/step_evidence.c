@@ -1,0 +1,264 @@
+/* Describes a step: see step_evidence.h. */
+#include "decide/history/step_evidence.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "core/outcome.h"
+#include "decide/history/case_set.h"
+#include "decide/rules/evidence.h"
+#include "stats/summary/student.h"
+
+#define BACK_SIGMAS 2       /* of a night, from the new level */
+#define RARE_BUILD_NIGHTS 3 /* nights of one build after which another one is an event */
+
+int tk_series_case_is_same_code(struct tk_case_set *set, const struct tk_series_case *k, size_t a,
+        size_t b, bool *same, struct tk_error *err)
+{
+	return tk_catalog_is_same_code(&set->catalog, k->points[a].build_id, k->points[b].build_id,
+	        k->series->backend, same, err);
+}
+
+static struct tk_level_test_input test_input(
+        const struct tk_case_set *set, const struct tk_series_case *k)
+{
+	return (struct tk_level_test_input){.y = k->adjusted_y,
+	        .se = k->se,
+	        .n = k->count,
+	        .range = k->range,
+	        .window = set->options.window ? set->options.window : 1,
+	        .prior_sigma = k->adjusted.sigma};
+}
+
+size_t tk_series_case_base(
+        const struct tk_case_set *set, const struct tk_series_case *k, size_t split)
+{
+	const size_t window = test_input(set, k).window;
+
+	if (k->base < split)
+		return k->base;
+	return split > window ? split - window : 0;
+}
+
+int tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k, size_t base,
+        size_t split, struct tk_level_change *out, struct tk_error *err)
+{
+	const struct tk_level_test_input in = test_input(set, k);
+
+	if (tk_level_test_split(&in, base, split, out))
+		return tk_fail(err, TK_ENOMEM, "out of memory while analysing %s", k->series->slug);
+	return TK_OK;
+}
+
+/* ---- numbers ---- */
+
+/* A level of one night has the interval of its samples, one of several the interval between
+ * nights. */
+static struct tk_estimate estimate_level(
+        const struct tk_series_case *k, size_t from, size_t to, double se, double t)
+{
+	const double y = tk_level_estimate(k->y + from, to - from);
+
+	if (to - from == 1)
+		return (struct tk_estimate){exp(y), k->points[from].lo, k->points[from].hi};
+	return (struct tk_estimate){exp(y), exp(y - t * se), exp(y + t * se)};
+}
+
+static uint32_t count_samples(const struct tk_series_case *k, size_t from, size_t to)
+{
+	int64_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		n += k->points[i].n;
+	return n < 0 || n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static bool is_unstable(const struct tk_series_case *k, size_t from, size_t to)
+{
+	size_t unstable = 0;
+
+	for (size_t i = from; i < to; i++)
+		unstable += (k->points[i].flags & TK_POINT_UNSTABLE) != 0;
+	return tk_outcome_is_night_unreliable(unstable, to - from);
+}
+
+static void set_levels(const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	const struct tk_level_change *c = &s->levels;
+	const double t = tk_student_t(0.05, k->adjusted.df);
+
+	s->before = estimate_level(k, c->base, c->split, c->se_before, t);
+	s->after = estimate_level(k, c->split, k->count, c->se_after, t);
+
+	const double change = log(s->after.value / s->before.value);
+
+	s->change = (struct tk_estimate){
+	        expm1(change), expm1(change - t * c->se), expm1(change + t * c->se)};
+	s->median_change = NAN;
+	s->samples_before = count_samples(k, c->base, c->split);
+	s->samples_after = count_samples(k, c->split, k->count);
+	s->is_unstable = is_unstable(k, c->base, c->split) || is_unstable(k, c->split, k->count);
+}
+
+static size_t count_nights(const struct tk_series_case *k, size_t from)
+{
+	size_t nights = 1;
+
+	for (size_t i = from + 1; i < k->count; i++)
+		nights += k->points[i].night_id != k->points[i - 1].night_id;
+	return nights;
+}
+
+static bool is_back(const struct tk_series_case *k, const struct tk_level_change *levels, size_t i)
+{
+	const double y = k->adjusted_y[i], left = fabs(y - levels->before),
+	             gone = fabs(y - levels->after);
+
+	return left < gone && gone > BACK_SIGMAS * k->adjusted.sigma;
+}
+
+/* The level of the newest points, from one on, against the level before the step. */
+static void set_back(const struct tk_series_case *k, size_t from, struct tk_step_evidence *s)
+{
+	const double t = tk_student_t(0.05, k->adjusted.df),
+	             se = k->adjusted.sigma / sqrt((double)(k->count - from));
+
+	s->back = estimate_level(k, from, k->count, se, t);
+
+	const double change = log(s->back.value / s->before.value),
+	             half = t * hypot(se, s->levels.se_before);
+
+	s->back_change =
+	        (struct tk_estimate){expm1(change), expm1(change - half), expm1(change + half)};
+}
+
+void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	size_t from = s->levels.split;
+
+	s->nights_back = s->newest_back = 0;
+	for (size_t i = s->levels.split; i < k->count; i++) {
+		if (i + 1 < k->count && k->points[i + 1].night_id == k->points[i].night_id)
+			continue;
+
+		const bool back = is_back(k, &s->levels, i);
+
+		s->nights_back += back;
+		s->newest_back = back ? s->newest_back + 1 : 0;
+		from = back ? from : i + 1;
+	}
+	if (s->newest_back)
+		set_back(k, from, s);
+}
+
+/* ---- builds ---- */
+
+/* The first point since a split that has the newest build. */
+static size_t first_of_newest(const struct tk_series_case *k, size_t split)
+{
+	size_t i = k->count - 1;
+
+	while (i > split && k->points[i - 1].build_id == k->points[k->count - 1].build_id)
+		i--;
+	return i;
+}
+
+static void set_builds(const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	const size_t split = s->levels.split, newest = first_of_newest(k, split);
+
+	s->start_s = k->points[split].as_of_s;
+	s->good_build_id = k->points[split - 1].build_id;
+	s->bad_build_id = k->points[split].build_id;
+	s->newest_good_build_id = k->points[newest - 1].build_id;
+	s->newest_bad_build_id = k->points[newest].build_id;
+	s->last_good_run_id = k->points[split - 1].run_id;
+	s->first_bad_run_id = k->points[split].run_id;
+}
+
+/* All nights since the split have the code of the last one before. */
+static int compare_later_code(struct tk_case_set *set, const struct tk_series_case *k,
+        struct tk_step_evidence *s, struct tk_error *err)
+{
+	const size_t good = s->levels.split - 1;
+	int status = TK_OK;
+
+	s->same_code = s->same_code_at_step;
+	for (size_t i = s->levels.split + 1; !status && s->same_code && i < k->count; i++)
+		if (k->points[i].build_id != k->points[i - 1].build_id)
+			status = tk_series_case_is_same_code(set, k, good, i, &s->same_code, err);
+	return status;
+}
+
+/* A new build after nights of one build. */
+static bool is_rare_build(const struct tk_series_case *k, size_t split)
+{
+	bool rare = split >= RARE_BUILD_NIGHTS &&
+	            k->points[split].build_id != k->points[split - 1].build_id;
+
+	for (size_t i = 2; rare && i <= RARE_BUILD_NIGHTS; i++)
+		rare = k->points[split - i].build_id == k->points[split - 1].build_id;
+	return rare;
+}
+
+static int compare_code(struct tk_case_set *set, const struct tk_series_case *k,
+        struct tk_step_evidence *s, struct tk_error *err)
+{
+	const size_t split = s->levels.split;
+	bool same_newest = true, is_new = false;
+	int status =
+	        tk_series_case_is_same_code(set, k, split - 1, split, &s->same_code_at_step, err);
+
+	if (!status)
+		status = compare_later_code(set, k, s, err);
+	if (!status)
+		status = tk_series_case_is_same_code(
+		        set, k, split - 1, k->count - 1, &same_newest, err);
+	s->is_new_build = is_rare_build(k, split);
+	if (!status && !s->is_new_build && !s->same_code_at_step)
+		status = tk_catalog_is_new_code(&set->catalog, k->points[split - 1].build_id,
+		        k->points[split].build_id, k->series->backend, &is_new, err);
+	s->is_new_build |= is_new;
+	s->new_code = !status && !same_newest;
+	return status;
+}
+
+int tk_step_evidence_describe(struct tk_case_set *set, const struct tk_series_case *k,
+        struct tk_step_evidence *s, struct tk_error *err)
+{
+	set_levels(k, s);
+	s->nights = count_nights(k, s->levels.split);
+	set_builds(k, s);
+	return compare_code(set, k, s, err);
+}
+
+/* ---- context ---- */
+
+static void gather_shared_shift(
+        const struct tk_case_set *set, const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	const size_t base = s->levels.base, split = s->levels.split;
+	const struct tk_common_mode_shift *shift =
+	        tk_case_set_find_shift(set, k->device->id, k->points[split].night_id);
+
+	if (!shift)
+		return;
+	s->shared = (struct tk_shared_shift_evidence){.exists = true,
+	        .significant = shift->significant,
+	        .series = shift->series,
+	        .controls = shift->controls,
+	        .shift = shift->shift,
+	        .remaining = tk_level_estimate(k->adjusted_y + split, k->count - split) -
+	                     tk_level_estimate(k->adjusted_y + base, split - base)};
+}
+
+void tk_step_evidence_add_context(
+        const struct tk_case_set *set, const struct tk_series_case *k, struct tk_step_evidence *s)
+{
+	const size_t split = s->levels.split;
+
+	gather_shared_shift(set, k, s);
+	tk_catalog_diff_environments(&set->catalog, k->points[split - 1].environment_id,
+	        k->points[split].environment_id, s->environment.text, sizeof s->environment.text,
+	        &s->environment.hard);
+}

@@ -1,0 +1,379 @@
+/* The monitor of a machine, night by night: see monitor.h. */
+#include "decide/monitor/monitor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "decide/monitor/monitor_internal.h"
+#include "stats/monitor/young_level.h"
+#include "stats/summary/fdr.h"
+
+#define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
+#define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
+#define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
+
+int tk_monitor_out_of_memory(struct tk_error *err)
+{
+	return tk_fail(err, TK_ENOMEM, "out of memory while monitoring series");
+}
+
+int tk_monitor_new(
+        const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
+{
+	struct tk_monitor *m = tk_calloc(1, sizeof *m);
+
+	if (!m)
+		return tk_monitor_out_of_memory(err);
+	m->options = *options;
+	*out = m;
+	return TK_OK;
+}
+
+void tk_monitor_free(struct tk_monitor *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->count; i++) {
+		free(m->series[i].points);
+		tk_level_monitor_free(m->series[i].model);
+	}
+	free(m->series);
+	free(m->index);
+	free(m->work);
+	free(m);
+}
+
+void tk_monitor_events_free(struct tk_monitor_events *e)
+{
+	free(e->at);
+	*e = (struct tk_monitor_events){0};
+}
+
+/* ---- series ---- */
+
+struct monitored_series *tk_monitor_find_series(const struct tk_monitor *m, int64_t id)
+{
+	const size_t i = id >= 0 && (size_t)id < m->index_size ? m->index[id] : 0;
+
+	return i ? &m->series[i - 1] : NULL;
+}
+
+static bool grow_index(struct tk_monitor *m, int64_t id)
+{
+	const size_t size = (size_t)id + (size_t)id / 2 + 64;
+	size_t *grown;
+
+	if ((size_t)id < m->index_size)
+		return true;
+	grown = tk_realloc(m->index, size * sizeof *grown);
+	memset(grown + m->index_size, 0, (size - m->index_size) * sizeof *grown);
+	m->index = grown;
+	m->index_size = size;
+	return true;
+}
+
+static bool grow_series(struct tk_monitor *m)
+{
+	const size_t capacity = m->capacity ? 2 * m->capacity : 64;
+	struct monitored_series *series;
+	double *work;
+
+	if (m->count < m->capacity)
+		return true;
+	series = tk_realloc(m->series, capacity * sizeof *series);
+	work = tk_realloc(m->work, 2 * capacity * sizeof *work);
+	m->series = series ? series : m->series;
+	m->work = work ? work : m->work;
+	if (!series || !work)
+		return false;
+	m->capacity = capacity;
+	return true;
+}
+
+int tk_monitor_add_series(
+        struct tk_monitor *m, int64_t id, struct monitored_series **out, struct tk_error *err)
+{
+	struct tk_level_monitor *model;
+
+	if (id < 0 || id > TK_MONITOR_SERIES_MAX)
+		return tk_fail(err, TK_EDATA, "series id %lld is out of range, expected 0 to %lld",
+		        (long long)id, (long long)TK_MONITOR_SERIES_MAX);
+	if (!grow_series(m) || !grow_index(m, id))
+		return tk_monitor_out_of_memory(err);
+	model = tk_level_monitor_new(m->options.min_effect);
+	if (!model)
+		return tk_monitor_out_of_memory(err);
+	m->series[m->count] = (struct monitored_series){.id = id, .model = model};
+	*out = &m->series[m->count++];
+	m->index[id] = m->count;
+	return TK_OK;
+}
+
+static bool reserve_points(struct monitored_series *s, size_t n)
+{
+	const size_t capacity = 2 * n + 16 < WINDOW ? 2 * n + 16 : WINDOW;
+	struct point *grown;
+
+	if (s->capacity >= n || s->capacity >= WINDOW)
+		return true;
+	grown = tk_realloc(s->points, capacity * sizeof *grown);
+	s->points = grown;
+	s->capacity = capacity;
+	return true;
+}
+
+bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n)
+{
+	m->longest = n > m->longest ? n : m->longest;
+	return reserve_points(s, n);
+}
+
+/* ---- a night ---- */
+
+static bool is_environment_change(const struct tk_monitor *m, const struct monitored_series *s)
+{
+	const struct tk_monitor_options *o = &m->options;
+	const size_t split = s->candidate.split, from = split > 1 ? split - 1 : 1;
+	bool changed = false;
+
+	for (size_t i = from; i < s->n && i <= split + 1; i++) {
+		const int64_t a = point_at(s, i - 1)->environment, b = point_at(s, i)->environment;
+
+		changed |= a != b && (!o->differ || o->differ(o->context, a, b));
+	}
+	return changed;
+}
+
+static int add_event(struct tk_monitor_events *events, const struct tk_monitor_event *event)
+{
+	if (events->count == events->capacity) {
+		const size_t capacity = events->capacity ? 2 * events->capacity : 16;
+		events->at = tk_realloc(events->at, capacity * sizeof *events->at);
+		events->capacity = capacity;
+	}
+	events->at[events->count++] = *event;
+	return TK_OK;
+}
+
+static struct tk_monitor_event make_event(
+        const struct monitored_series *s, enum tk_monitor_event_kind kind)
+{
+	const struct tk_changepoint_candidate *c = &s->candidate;
+	const bool retracted = kind == TK_MONITOR_RETRACTED;
+
+	return (struct tk_monitor_event){.series = s->id,
+	        .kind = kind,
+	        .first = retracted ? s->alarm_first : point_at(s, c->split)->at,
+	        .last_good = retracted ? s->alarm_last_good : point_at(s, c->split - 1)->at,
+	        .before = exp(c->before),
+	        .after = exp(c->after),
+	        .log_lr = c->log_lr,
+	        .q = s->q};
+}
+
+static enum tk_monitor_event_kind classify(struct monitored_series *s, bool is_level, size_t nights)
+{
+	if (s->is_machines)
+		return TK_MONITOR_MACHINE_STEP;
+	if (!is_level && nights <= RETRACTION_NIGHTS && s->alarm_count)
+		return TK_MONITOR_RETRACTED;
+	s->alarm_count++;
+	s->alarm_first = point_at(s, s->candidate.split)->at;
+	s->alarm_last_good = point_at(s, s->candidate.split - 1)->at;
+	return TK_MONITOR_STEP;
+}
+
+/* Accepts the candidate step of a series. */
+static int accept(struct monitored_series *s, struct tk_monitor_events *events)
+{
+	const struct tk_changepoint_candidate *c = &s->candidate;
+	struct tk_monitor_event event;
+	size_t nights;
+	bool is_level;
+
+	s->steps[s->step_count++ % REMEMBERED_STEPS] =
+	        (struct step){point_at(s, c->split)->day, c->after - c->before};
+	is_level = tk_level_monitor_accept(s->model, c, &nights);
+	event = make_event(s, classify(s, is_level, nights));
+	return add_event(events, &event);
+}
+
+/* The environment changed where the series steps. */
+static bool is_expected(const struct tk_monitor *m, const struct monitored_series *s)
+{
+	return s->candidate.log_lr > ENVIRONMENT_LOG_LR && is_environment_change(m, s);
+}
+
+static bool is_convincing(const struct tk_monitor *m, const struct monitored_series *s)
+{
+	return s->candidate.log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
+}
+
+/* Accepts the candidates of the night that are expected or convincing. */
+static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
+{
+	struct monitored_series **accepted = tk_malloc((m->count + 1) * sizeof(*accepted)),
+	                        **asked = tk_malloc((m->count + 1) * sizeof(*asked));
+	size_t accepted_count = 0, asked_count = 0;
+	int status = accepted && asked ? TK_OK : TK_ENOMEM;
+
+	for (size_t i = 0; !status && i < m->count; i++) {
+		struct monitored_series *s = &m->series[i];
+
+		if (!s->tonight)
+			continue;
+		s->is_machines = is_expected(m, s);
+		if (!s->is_machines && !is_convincing(m, s))
+			continue;
+		accepted[accepted_count++] = s;
+		if (!s->is_machines)
+			asked[asked_count++] = s;
+	}
+	if (!status && asked_count)
+		status = tk_monitor_find_machine_steps(m, asked, asked_count);
+	for (size_t i = 0; !status && i < accepted_count; i++)
+		status = accept(accepted[i], events);
+	free(asked);
+	free(accepted);
+	return status;
+}
+
+static bool has_young_series(const struct tk_monitor *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->series[i].tonight && m->series[i].n < TK_YOUNG_NIGHTS_MAX)
+			return true;
+	return false;
+}
+
+static void find_log_variance(struct monitored_series *s)
+{
+	const size_t n = s->n < TK_NOISE_PRIOR_NIGHTS_MAX ? s->n : TK_NOISE_PRIOR_NIGHTS_MAX;
+	double y[TK_NOISE_PRIOR_NIGHTS_MAX];
+
+	if (s->noise_n == s->n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		y[i] = point_at(s, s->n - n + i)->adjusted;
+	s->log_variance = tk_noise_log_variance(y, n, &s->noise_df);
+	s->noise_n = s->n;
+}
+
+/* What the machine's series tell about the noise of a young one. */
+static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
+{
+	double *log_variance = m->work, *df = m->work + m->count;
+	size_t count = 0;
+
+	if (!has_young_series(m))
+		return (struct tk_noise_prior){0};
+	for (size_t i = 0; i < m->count; i++)
+		if (m->series[i].n >= TK_NOISE_PRIOR_NIGHTS_MIN) {
+			find_log_variance(&m->series[i]);
+			log_variance[count] = m->series[i].log_variance;
+			df[count++] = m->series[i].noise_df;
+		}
+	return tk_noise_prior_estimate(log_variance, df, count);
+}
+
+/* The candidates of all series, found by several threads. */
+struct search {
+	struct tk_monitor *m;
+	struct tk_noise_prior prior;
+	_Atomic int status;
+};
+
+/* Memory of a thread: the points of one series as arrays; only what is kept of them is set. */
+struct series_memory {
+	struct tk_level_monitor_workspace *workspace;
+	double *y;
+	int64_t *day;
+};
+
+static int find_candidate(
+        const struct search *f, struct monitored_series *s, const struct series_memory *w)
+{
+	const struct tk_level_monitor_night night = {
+	        .monitor = s->model, .y = w->y, .day = w->day, .n = s->n, .prior = &f->prior};
+
+	for (size_t i = first_kept_point(s); i < s->n; i++) {
+		w->y[i] = point_at(s, i)->adjusted;
+		w->day[i] = point_at(s, i)->day;
+	}
+	return tk_level_monitor_update(&night, w->workspace, &s->candidate);
+}
+
+static void find_part(void *arg, int64_t first, int64_t count)
+{
+	struct search *f = arg;
+	const size_t longest = f->m->longest + 1;
+	struct series_memory w = {tk_level_monitor_workspace_new(),
+	        tk_malloc(longest * sizeof *w.y), tk_malloc(longest * sizeof *w.day)};
+
+	for (int64_t i = first; i < first + count; i++) {
+		struct monitored_series *s = &f->m->series[i];
+		const int status = s->tonight ? find_candidate(f, s, &w) : TK_OK;
+
+		if (status)
+			f->status = status;
+	}
+	tk_level_monitor_workspace_free(w.workspace);
+	free(w.y);
+	free(w.day);
+}
+
+/* Candidates of all series of the night, with q over them. */
+static int find_candidates(struct tk_monitor *m)
+{
+	struct search f = {.m = m, .prior = find_noise_prior(m)};
+	double *p = m->work, *q = m->work + m->count;
+	int status;
+
+	tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
+	status = f.status;
+	for (size_t i = 0; !status && i < m->count; i++)
+		p[i] = m->series[i].tonight
+		               ? tk_level_monitor_p_value(m->series[i].candidate.log_lr)
+		               : NAN;
+	if (!status && m->count)
+		status = tk_fdr_adjust(p, m->count, q);
+	for (size_t i = 0; !status && i < m->count; i++)
+		m->series[i].q = q[i];
+	return status;
+}
+
+int tk_monitor_add_night(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
+        struct tk_monitor_events *events, struct tk_error *err)
+{
+	int status = tk_monitor_take_points(m, points, count, err);
+
+	if (status)
+		return status;
+	status = find_candidates(m);
+	if (!status)
+		status = decide(m, events);
+	return status ? tk_monitor_out_of_memory(err) : TK_OK;
+}
+
+size_t tk_monitor_find_last_point(
+        const struct tk_monitor *m, int64_t series, int64_t *at, double *value)
+{
+	const struct monitored_series *s = tk_monitor_find_series(m, series);
+
+	if (!s || !s->n)
+		return 0;
+	*at = point_at(s, s->n - 1)->at;
+	*value = exp(point_at(s, s->n - 1)->y);
+	return s->n;
+}
+
+double tk_monitor_level(const struct tk_monitor *m, int64_t series)
+{
+	const struct monitored_series *s = tk_monitor_find_series(m, series);
+
+	return s && s->n >= TK_MONITOR_NIGHTS_MIN ? exp(tk_level_monitor_level(s->model)) : NAN;
+}

@@ -1,0 +1,39 @@
+/* A/B runs of an old and a new build of one series -> a decision. The night uses the same rule to
+ * decide when to stop measuring; the verdict uses it on the stored pairs.
+ *
+ * Two statistics of each process are compared: the median, which is the value of the series, and
+ * the fastest sample. Other work on the machine only adds time: if it makes the medians noisy, the
+ * fastest samples remain comparable. They count if the medians cannot decide and do not contradict
+ * them. */
+#ifndef TK_DECIDE_AB_RESULT_H
+#define TK_DECIDE_AB_RESULT_H
+#include <stddef.h>
+
+#include "core/verdict_text.h"
+
+struct tk_ab_pair_row;
+struct tk_detect_options;
+
+/* The change must exceed min_effect, and min_effect_ns of the old build's median. Rows without two
+ * timings count as failed. HIGHER and LOWER are about the value, whichever direction is better.
+ * 0 or TK_ENOMEM. */
+int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out);
+
+/* The same where no more pairs can be measured and a wrong decision costs little: one look at the
+ * medians of all pairs, at 95 % confidence (tk_paired_decide_last). Fewer pairs than
+ * TK_AB_RESULT_LAST_COUNT_MIN are inconclusive. */
+#define TK_AB_RESULT_LAST_COUNT_MIN 6
+int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, struct tk_ab_result *out);
+
+/* For a bisection: is the new build above or below a level (new / old - 1) between the two? */
+int tk_ab_result_compare_level(
+        const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out);
+
+/* Medians over the pairs of what the result rests on: the processes' medians, or their fastest
+ * samples. NAN: no pair has timings. 0 or TK_ENOMEM. */
+int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_ab_result *result, double *good, double *bad);
+
+#endif
