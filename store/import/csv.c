@@ -3,6 +3,7 @@
  * Read twice: first the runs with their attributes, then the points. */
 #include "base/csv.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <errno.h>
 #include <math.h>
@@ -98,7 +99,7 @@ static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_e
 	bool has[UNDECIDED + 1] = {0};
 
 	r->columns = tk_calloc(csv->count, sizeof(*r->columns));
-	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
+	for (size_t i = 0; i < csv->count; i++, r->count++) {
 		enum role role = UNDECIDED;
 
 		find_role(csv->fields[i], strlen(csv->fields[i]), &role);
@@ -106,11 +107,7 @@ static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_e
 			role = UNDECIDED;
 		has[role] = true;
 		r->columns[i] = (struct column){role, tk_strdup(csv->fields[i])};
-		if (!r->columns[i].heading)
-			break;
 	}
-	if (r->count < csv->count)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!has[TIME] && !has[COMMIT])
 		return tk_fail(err, TK_EDATA,
 		        "%s:%zu: there is no column of times (day, date, time, timestamp) or "
@@ -175,36 +172,23 @@ static int node_order(const void *a, const void *b)
 	return strcmp(x->rev, y->rev);
 }
 
-static int keep_node(struct reader *r, struct node *n, struct tk_error *err)
-{
-	if (r->node_count == r->node_cap) {
-		size_t cap = r->node_cap ? r->node_cap * 2 : 256;
-		r->nodes = tk_realloc(r->nodes, cap * sizeof(*r->nodes));
-		r->node_cap = cap;
-	}
-	if (!tsearch(n, &r->tree, node_order))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	r->nodes[r->node_count++] = n;
-	return 0;
-}
-
-static int find_node(
-        struct reader *r, int64_t time_s, const char *rev, struct node **out, struct tk_error *err)
+/* The node of a time and a commit, a new one if there is none. */
+static struct node *find_node(struct reader *r, int64_t time_s, const char *rev)
 {
 	struct node *n = tk_calloc(1, sizeof(*n) + strlen(rev) + 1), **found;
-	int status = 0;
 
-	if (!n)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	n->time_s = time_s;
 	strcpy(n->rev, rev);
-	found = tfind(n, &r->tree, node_order);
-	*out = found ? *found : n;
-	if (!found)
-		status = keep_node(r, n, err);
-	if (found || status)
+	found = tk_check_memory(tsearch(n, &r->tree, node_order));
+	if (*found != n) {
 		free(n);
-	return status;
+		return *found;
+	}
+	if (r->node_count == r->node_cap) {
+		r->node_cap = r->node_cap ? r->node_cap * 2 : 256;
+		r->nodes = tk_reallocarray(r->nodes, r->node_cap, sizeof(*r->nodes));
+	}
+	return r->nodes[r->node_count++] = n;
 }
 
 static int node_of(
@@ -224,7 +208,8 @@ static int node_of(
 	for (size_t i = 0; i < r->count; i++)
 		if (r->columns[i].role == COMMIT && *csv->fields[i])
 			rev = csv->fields[i];
-	return find_node(r, time_s, rev ? rev : "", out, err);
+	*out = find_node(r, time_s, rev ? rev : "");
+	return 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -283,29 +268,26 @@ static int put_number(struct reader *r, const struct tk_csv *csv, size_t i, cons
 
 static int read_row(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
-	struct node *n = NULL;
-	int status;
+	const char *name;
+	struct node *n;
 
 	if (csv->count != r->count)
 		return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
 		        r->file->path, csv->line, csv->count, r->count);
 	if (!r->second)
 		decide(r, csv);
-	status = node_of(r, csv, &n, err);
-	if (status || !r->second) {
-		if (!status)
-			keep_extra(r, csv, n);
-		return status;
+	TRY(node_of(r, csv, &n, err));
+	if (!r->second) {
+		keep_extra(r, csv, n);
+		return 0;
 	}
-	for (size_t i = 0; i < r->count && !status; i++)
-		if (r->columns[i].role == WIDE) {
-			status = put_number(r, csv, i, r->columns[i].heading, n, err);
-		} else if (r->columns[i].role == VALUE) {
-			const char *name = cell_of(r, csv, SERIES);
-
-			status = put_number(r, csv, i, *name ? name : "value", n, err);
-		}
-	return status;
+	name = cell_of(r, csv, SERIES);
+	for (size_t i = 0; i < r->count; i++)
+		if (r->columns[i].role == WIDE)
+			TRY(put_number(r, csv, i, r->columns[i].heading, n, err));
+		else if (r->columns[i].role == VALUE)
+			TRY(put_number(r, csv, i, *name ? name : "value", n, err));
+	return 0;
 }
 
 static int read_rows(struct reader *r, struct tk_error *err)
@@ -325,17 +307,20 @@ static int read_rows(struct reader *r, struct tk_error *err)
 	return status;
 }
 
-static int put_runs(struct reader *r, struct tk_error *err)
+static int read_all(struct reader *r, struct tk_error *err)
 {
-	int status = 0;
+	const struct tk_import_place place = {0};
 
-	for (size_t i = 0; i < r->node_count && !status; i++) {
+	TRY(tk_import_place(r->sink, &place, err));
+	TRY(read_rows(r, err));
+	for (size_t i = 0; i < r->node_count; i++) {
 		struct node *n = r->nodes[i];
-		struct tk_import_commit c = {.rev = n->rev, .time_s = n->time_s};
+		const struct tk_import_commit c = {.rev = n->rev, .time_s = n->time_s};
 
-		status = tk_import_add_run(r->sink, &c, n->attributes, &n->run, err);
+		TRY(tk_import_add_run(r->sink, &c, n->attributes, &n->run, err));
 	}
-	return status;
+	r->second = true;
+	return read_rows(r, err);
 }
 
 static void keep_node_memory(void *node)
@@ -347,16 +332,8 @@ static void keep_node_memory(void *node)
 static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct reader r = {.file = f, .sink = sink};
-	struct tk_import_place place = {0};
-	int status = tk_import_place(sink, &place, err);
+	int status = read_all(&r, err);
 
-	if (!status)
-		status = read_rows(&r, err);
-	if (!status)
-		status = put_runs(&r, err);
-	r.second = true;
-	if (!status)
-		status = read_rows(&r, err);
 	tdestroy(r.tree, keep_node_memory);
 	for (size_t i = 0; i < r.node_count; i++) {
 		json_decref(r.nodes[i]->attributes);

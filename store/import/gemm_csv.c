@@ -4,6 +4,7 @@
  * known. */
 #include "base/csv.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <stdlib.h>
@@ -94,43 +95,42 @@ static enum role role_of(const char *heading, size_t *measure)
 	return NAMES;
 }
 
-static int read_headings(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
+static void read_headings(struct reader *r, const struct tk_csv *csv)
 {
 	r->columns = tk_calloc(csv->count, sizeof(*r->columns));
-	for (size_t i = 0; r->columns && i < csv->count; i++, r->count++) {
+	for (size_t i = 0; i < csv->count; i++, r->count++) {
 		r->columns[i].role = role_of(csv->fields[i], &r->columns[i].measure);
 		r->columns[i].heading = tk_strdup(csv->fields[i]);
-		if (!r->columns[i].heading)
-			break;
 	}
-	return r->count == csv->count ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+}
+
+/* What a status says. */
+static bool is_failure(const char *cell)
+{
+	return !strcasestr(cell, "success") && !strcasestr(cell, "pass") &&
+	       !strcasestr(cell, "not_verified") && !strcasestr(cell, "not_run") &&
+	       strcasecmp(cell, "ok");
 }
 
 static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *err)
 {
-	int status = 0;
-
 	tk_buf_clear(&r->name);
-	for (size_t i = 0; i < r->count && !status; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		const struct column *c = &r->columns[i];
 		const char *cell = csv->fields[i];
+		const struct tk_import_place place = {.device = cell};
 
-		if (c->role == FAILED_IF_NOT_OK && !strcasestr(cell, "success") &&
-		        !strcasestr(cell, "pass") && !strcasestr(cell, "not_verified") &&
-		        !strcasestr(cell, "not_run") && strcasecmp(cell, "ok")) {
+		if (c->role == FAILED_IF_NOT_OK && is_failure(cell)) {
 			tk_import_count_missing(r->sink, tk_buf_cstr(&r->name));
 			return 0;
 		}
-		if (c->role == DEVICE) {
-			struct tk_import_place place = {.device = cell};
-
-			status = tk_import_place(r->sink, &place, err);
-		} else if (c->role == NAMES && *cell) {
+		if (c->role == DEVICE)
+			TRY(tk_import_place(r->sink, &place, err));
+		else if (c->role == NAMES && *cell)
 			tk_buf_add_printf(
 			        &r->name, "%s%s=%s", r->name.len ? " " : "", c->heading, cell);
-		}
 	}
-	for (size_t i = 0; i < r->count && !status; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		const char *cell = csv->fields[i];
 		char *end;
 
@@ -143,42 +143,40 @@ static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *
 			return tk_fail(err, TK_EDATA, "%s:%zu: %s: \"%.40s\" is not a number",
 			        r->file->path, csv->line, r->columns[i].heading, cell);
 		p.metric = columns[r->columns[i].measure].metric;
-		status = tk_import_point(r->sink, 0, &p, err);
+		TRY(tk_import_point(r->sink, 0, &p, err));
 	}
-	return status;
+	return 0;
 }
 
 static int read_rows(struct reader *r, struct tk_csv *csv, struct tk_error *err)
 {
+	const struct tk_import_commit c = {
+	        .rev = r->sink->options->rev, .time_s = tk_import_get_file_time(r->file, r->sink)};
+	const struct tk_import_place place = {0};
 	bool more = false;
-	int status = tk_csv_read_row(csv, &more, err);
 
-	if (!status)
-		status = read_headings(r, csv, err);
-	while (!status && !(status = tk_csv_read_row(csv, &more, err)) && more) {
+	TRY(tk_import_place(r->sink, &place, err));
+	TRY(tk_csv_read_row(csv, &more, err));
+	read_headings(r, csv);
+	for (;;) {
+		TRY(tk_csv_read_row(csv, &more, err));
+		if (!more)
+			return tk_import_add_run(r->sink, &c, NULL, NULL, err);
 		if (csv->count != r->count)
-			status = tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
+			return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
 			        r->file->path, csv->line, csv->count, r->count);
-		else
-			status = put_row(r, csv, err);
+		TRY(put_row(r, csv, err));
 	}
-	return status;
 }
 
 static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct tk_csv csv;
 	struct reader r = {.file = f, .sink = sink};
-	struct tk_import_commit c = {
-	        .rev = sink->options->rev, .time_s = tk_import_get_file_time(f, sink)};
-	struct tk_import_place place = {0};
-	int status = tk_import_place(sink, &place, err);
 
 	tk_csv_attach(&csv, f->in, f->path, TK_CSV_LENIENT);
-	if (!status)
-		status = read_rows(&r, &csv, err);
-	if (!status)
-		status = tk_import_add_run(sink, &c, NULL, NULL, err);
+	int status = read_rows(&r, &csv, err);
+
 	for (size_t i = 0; i < r.count; i++)
 		free(r.columns[i].heading);
 	free(r.columns);

@@ -292,7 +292,7 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 {
 	AUTO_TEXT head = tk_malloc(HEAD_SIZE + 1);
 
-	TRY(tk_import_sink_open(sink, err));
+	tk_import_sink_open(sink);
 	TRY(gather(request, set, err));
 	for (size_t i = 0; i < set->count; i++)
 		TRY(import_file(sink, request->format, set->files[i].path, head, err));

@@ -69,7 +69,7 @@ struct tk_import_sink {
 	struct tk_import_state *state; /* sink.c */
 };
 
-int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err);
+void tk_import_sink_open(struct tk_import_sink *s);
 void tk_import_sink_close(struct tk_import_sink *s); /* after a failed open as well */
 int tk_import_flush(
         struct tk_import_sink *s, struct tk_error *err); /* writes the points whose run is known */

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "core/metric.h"
-#include "store/db/point_columns.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <search.h>
@@ -36,26 +35,12 @@ struct tk_import_state {
 	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
 	size_t point_count, point_cap, pending;
 	int64_t results_of_runs; /* results when the last run was made */
-	sqlite3_stmt *insert, *stored;
 	struct tk_buf key;
 };
 
-int tk_import_sink_open(struct tk_import_sink *s, struct tk_error *err)
+void tk_import_sink_open(struct tk_import_sink *s)
 {
-	AUTO(tk_buf) sql = {0};
-
 	s->state = tk_calloc(1, sizeof(*s->state));
-	TRY(tk_db_prepare(s->store,
-	        "SELECT value, (SELECT slug FROM series WHERE id = series_id), (SELECT rev FROM "
-	        "build JOIN revision ON"
-	        " revision.id = revision_id WHERE build.id = build_id) FROM measurement"
-	        " WHERE series_id = ?1 AND as_of_s = ?2 AND run_id = ?3 AND value <> ?4",
-	        &s->state->stored, err));
-	tk_buf_add_str(&sql, "INSERT INTO measurement(" TK_POINT_COLUMN_NAMES
-	                     ", checksum) VALUES(" TK_POINT_PLACEHOLDERS ", ");
-	tk_checksum_add_sql(&sql, &tk_tables[TK_TABLE_measurement], true);
-	tk_buf_add_str(&sql, ") ON CONFLICT DO NOTHING");
-	return tk_db_prepare(s->store, tk_buf_cstr(&sql), &s->state->insert, err);
 }
 
 static void keep_entry(void *entry)
@@ -74,8 +59,6 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	free(s->state->known);
 	free(s->state->runs);
 	free(s->state->points);
-	sqlite3_finalize(s->state->insert);
-	sqlite3_finalize(s->state->stored);
 	tk_buf_free(&s->state->key);
 	free(s->state);
 	s->state = NULL;
@@ -219,55 +202,36 @@ static int point_order(const void *a, const void *b)
 	return x->run_id < y->run_id ? -1 : x->run_id > y->run_id;
 }
 
-static void bind_real(sqlite3_stmt *stmt, int at, double x)
-{
-	if (isfinite(x))
-		sqlite3_bind_double(stmt, at, x);
-	else
-		sqlite3_bind_null(stmt, at);
-}
-
 /* A stored value is kept; different values are counted. */
 static int compare_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
-	sqlite3_stmt *stmt = s->state->stored;
-	char *first = s->counts.first_differing;
-	int rc;
+	sqlite3_stmt *stmt;
 
-	sqlite3_bind_int64(stmt, 1, p->series_id);
-	sqlite3_bind_int64(stmt, 2, p->as_of_s);
-	sqlite3_bind_int64(stmt, 3, p->run_id);
-	sqlite3_bind_double(stmt, 4, p->value);
-	rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW && !s->counts.differing++)
-		snprintf(first, sizeof(s->counts.first_differing),
+	TRY(tk_db_prepare_args(s->store,
+	        "SELECT value, (SELECT slug FROM series WHERE id=series_id),"
+	        " (SELECT rev FROM build JOIN revision ON revision.id=revision_id"
+	        "  WHERE build.id=build_id) FROM measurement"
+	        " WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3 AND value<>?4",
+	        TK_ARGS(p->series_id, p->as_of_s, p->run_id, p->value), &stmt, err));
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW && !s->counts.differing++)
+		snprintf(s->counts.first_differing, sizeof(s->counts.first_differing),
 		        "%s at %.12s: %g is stored, %g was read",
 		        (const char *)sqlite3_column_text(stmt, 1),
 		        (const char *)sqlite3_column_text(stmt, 2), sqlite3_column_double(stmt, 0),
 		        p->value);
 	sqlite3_reset(stmt);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE
+	return code == SQLITE_ROW || code == SQLITE_DONE
 	               ? 0
-	               : tk_db_fail(s->store, rc, err, "cannot look at a point");
+	               : tk_db_fail(s->store, code, err, "cannot look at a point");
 }
-
-#define BIND_COLUMN(name, kind, flags, parent) BIND_##kind(stmt, ++at, p->name);
-#define BIND_REF sqlite3_bind_int64
-#define BIND_INT sqlite3_bind_int64
-#define BIND_U32 sqlite3_bind_int64
-#define BIND_REAL bind_real
 
 static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
 {
-	sqlite3_stmt *stmt = s->state->insert;
-	int rc, added, at = 0;
+	TRY(tk_row_put(s->store, TK_TABLE_measurement, p, NULL, NULL, err));
+	const int added = sqlite3_changes(s->store->db);
 
-	TK_POINT_COLUMNS(BIND_COLUMN, BIND_COLUMN)
-	rc = sqlite3_step(stmt);
-	added = rc == SQLITE_DONE ? sqlite3_changes(s->store->db) : 0;
-	sqlite3_reset(stmt);
-	if (rc != SQLITE_DONE)
-		return tk_db_fail(s->store, rc, err, "cannot store a point");
 	s->counts.points += added;
 	return added ? 0 : compare_point(s, p, err);
 }

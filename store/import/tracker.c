@@ -23,12 +23,10 @@ static int put_detail(struct tk_record_reader *r, const struct tk_record_detail 
 
 static int put_build_details(struct tk_record_reader *r, const json_t *build, struct tk_error *err)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT && !status; i++)
+	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT; i++)
 		if (tk_record_details[i].owner == TK_TABLE_build)
-			status = put_detail(r, &tk_record_details[i], build, err);
-	return status;
+			TRY(put_detail(r, &tk_record_details[i], build, err));
+	return 0;
 }
 
 /* A row of a detail, or one that it refers to, after the rows that this one refers to. */
@@ -37,7 +35,6 @@ static int put_nested(struct tk_record_reader *r, const struct tk_record_detail 
 {
 	const struct tk_db_table *t = &tk_tables[table];
 	int64_t refs[TK_COLUMNS_MAX] = {0};
-	int status = 0;
 
 	if (table != d->table && (!object || json_is_null(object))) {
 		r->ids[table] = 0;
@@ -45,41 +42,27 @@ static int put_nested(struct tk_record_reader *r, const struct tk_record_detail 
 	}
 	if (!json_is_object(object))
 		return tk_record_fail_expected(r, err, "", t->name, "an object", object);
-	for (size_t i = 0; i < t->column_count && !status; i++) {
+	for (size_t i = 0; i < t->column_count; i++) {
 		const struct tk_db_column *c = &t->columns[i];
 		char name[TK_RECORD_NAME_SIZE];
 
 		if (tk_record_has_nested_row(d->table, d->owner, table, c))
-			status = put_nested(r, d, c->parent,
-			        json_object_get(object, tk_record_nested_name(c, name)), err);
+			TRY(put_nested(r, d, c->parent,
+			        json_object_get(object, tk_record_nested_name(c, name)), err));
 		if (c->kind == TK_COL_REF)
 			refs[i] = r->ids[c->parent];
 	}
-	if (!status)
-		status = tk_record_put_row(r, table, refs, object, err);
-	if (!status && table == TK_TABLE_build && d->owner != TK_TABLE_build)
-		status = put_build_details(r, object, err);
-	return status;
-}
-
-/* The rows that a detail refers to are not those of the record. */
-static int put_detail_row(struct tk_record_reader *r, const struct tk_record_detail *d,
-        const json_t *object, struct tk_error *err)
-{
-	int64_t saved[TK_TABLE_COUNT];
-
-	memcpy(saved, r->ids, sizeof(saved));
-	int status = put_nested(r, d, d->table, object, err);
-
-	memcpy(r->ids, saved, sizeof(saved));
-	return status;
+	TRY(tk_record_put_row(r, table, refs, object, err));
+	return table == TK_TABLE_build && d->owner != TK_TABLE_build
+	               ? put_build_details(r, object, err)
+	               : 0;
 }
 
 static int put_detail(struct tk_record_reader *r, const struct tk_record_detail *d,
         const json_t *record, struct tk_error *err)
 {
 	const json_t *array = json_object_get(record, d->name), *object;
-	int status = 0;
+	int64_t saved[TK_TABLE_COUNT];
 	size_t i;
 
 	if (!array || json_is_null(array))
@@ -88,17 +71,20 @@ static int put_detail(struct tk_record_reader *r, const struct tk_record_detail 
 		return tk_record_fail_expected(r, err, "", d->name, "a list", array);
 	if (!r->ids[d->owner])
 		return tk_record_fail(r, err, "", d->name, "belongs to nothing");
-	json_array_foreach ((json_t *)array, i, object)
-		if (!status)
-			status = put_detail_row(r, d, object, err);
-	return status;
+	/* The rows that a detail refers to are not those of the record. */
+	memcpy(saved, r->ids, sizeof(saved));
+	json_array_foreach ((json_t *)array, i, object) {
+		TRY(put_nested(r, d, d->table, object, err));
+		memcpy(r->ids, saved, sizeof(saved));
+	}
+	return 0;
 }
 
 static int put_samples(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
 {
 	const json_t *array = json_object_get(record, TK_RECORD_SAMPLES), *value;
-	struct tk_buf bytes = TK_BUF_INIT, packed = TK_BUF_INIT;
-	int status = 0;
+	AUTO(tk_buf) bytes = {0};
+	AUTO(tk_buf) packed = {0};
 	size_t i;
 
 	if (!array || json_is_null(array))
@@ -109,23 +95,17 @@ static int put_samples(struct tk_record_reader *r, const json_t *record, struct 
 		double x = json_number_value(value);
 
 		if (!json_is_number(value))
-			status = tk_record_fail_expected(
+			return tk_record_fail_expected(
 			        r, err, "", TK_RECORD_SAMPLES, "numbers", value);
 		tk_buf_add(&bytes, &x, sizeof(x));
 	}
-	if (!status)
-		status = tk_buf_status(&bytes, err);
-	if (!status && bytes.len)
-		status = tk_zstd_compress(bytes.data, bytes.len, &packed, err);
-	if (!status && bytes.len) {
-		struct tk_sample_row row = {
-		        r->ids[TK_TABLE_run], r->ids[TK_TABLE_series], {packed.data, packed.len}};
+	if (!bytes.len)
+		return 0;
+	TRY(tk_zstd_compress(bytes.data, bytes.len, &packed, err));
+	const struct tk_sample_row row = {
+	        r->ids[TK_TABLE_run], r->ids[TK_TABLE_series], {packed.data, packed.len}};
 
-		status = tk_row_put(r->store, TK_TABLE_sample, &row, NULL, NULL, err);
-	}
-	tk_buf_free(&bytes);
-	tk_buf_free(&packed);
-	return status;
+	return tk_row_put(r->store, TK_TABLE_sample, &row, NULL, NULL, err);
 }
 
 /* ---- a record -------------------------------------------------------------------------------- */
@@ -220,24 +200,19 @@ static int put_point(struct tk_record_reader *r, const json_t *record, struct tk
 	const json_t *object = json_object_get(record, "measurement");
 	union tk_record_row row;
 	struct tk_point *point = (void *)&row;
-	int status;
 
 	if (!object || json_is_null(object))
 		return 0;
 	if (!r->ids[TK_TABLE_series] || !r->ids[TK_TABLE_run])
 		return tk_record_fail(r, err, "", "measurement",
 		        r->ids[TK_TABLE_run] ? "has no series" : "has no run");
-	status = check_value(r, record, object, err);
-	if (!status)
-		status = tk_record_read_row(r, TK_TABLE_measurement, NULL, object, &row, err);
-	if (status)
-		return status;
+	TRY(check_value(r, record, object, err));
+	TRY(tk_record_read_row(r, TK_TABLE_measurement, NULL, object, &row, err));
 	point->as_of_s =
 	        json_integer_value(json_object_get(json_object_get(record, "run"), "as_of_s"));
-	status = tk_row_put(r->store, TK_TABLE_measurement, &row, NULL, NULL, err);
-	if (!status)
-		status = check_point(r, point, object, err);
-	return status ? status : put_samples(r, record, err);
+	TRY(tk_row_put(r->store, TK_TABLE_measurement, &row, NULL, NULL, err));
+	TRY(check_point(r, point, object, err));
+	return put_samples(r, record, err);
 }
 
 static int check_format(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
@@ -280,26 +255,20 @@ static int check_times(struct tk_record_reader *r, const json_t *record, struct 
 
 static int put_record(struct tk_record_reader *r, const json_t *record, struct tk_error *err)
 {
-	int status = check_format(r, record, err);
-
-	if (!status)
-		status = check_times(r, record, err);
-
+	TRY(check_format(r, record, err));
+	TRY(check_times(r, record, err));
 	memset(r->ids, 0, sizeof(r->ids));
-	for (size_t i = 0; i < TK_RECORD_GROUP_COUNT && !status; i++) {
+	for (size_t i = 0; i < TK_RECORD_GROUP_COUNT; i++) {
 		enum tk_table_id table = tk_record_groups[i];
 
 		if (table != TK_TABLE_run && table != TK_TABLE_measurement)
-			status = put_group(
-			        r, table, json_object_get(record, tk_tables[table].name), err);
+			TRY(put_group(
+			        r, table, json_object_get(record, tk_tables[table].name), err));
 	}
-	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT && !status; i++)
-		status = put_detail(r, &tk_record_details[i], record, err);
-	if (!status)
-		status = put_run(r, record, err);
-	if (!status)
-		status = put_point(r, record, err);
-	return status;
+	for (size_t i = 0; i < TK_RECORD_DETAIL_COUNT; i++)
+		TRY(put_detail(r, &tk_record_details[i], record, err));
+	TRY(put_run(r, record, err));
+	return put_point(r, record, err);
 }
 
 static int read_all(struct tk_record_reader *r, struct tk_error *err)
@@ -333,11 +302,9 @@ static bool sniff(const struct tk_import_file *f)
 static int read_and_merge(struct tk_record_reader *r, struct tk_merge_counts *counts,
         struct tk_store *into, struct tk_error *err)
 {
-	int status = tk_store_begin(r->store, err);
+	TRY(tk_store_begin(r->store, err));
+	int status = read_all(r, err);
 
-	if (status)
-		return status;
-	status = read_all(r, err);
 	if (!status)
 		status = tk_store_merge(into, r->store, counts, err);
 	tk_store_rollback(r->store);
@@ -349,13 +316,12 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	struct tk_record_reader r = {
 	        .file = f, .into = sink->store, .machine = sink->options->machine};
 	struct tk_merge_counts counts = {{0}};
-	struct tk_store **scratch = &sink->store->scratch;
-	int status = *scratch ? 0 : tk_db_open_temporary(scratch, err);
 
-	if (status)
-		return status;
-	r.store = *scratch;
-	status = read_and_merge(&r, &counts, sink->store, err);
+	if (!sink->store->scratch)
+		TRY(tk_db_open_temporary(&sink->store->scratch, err));
+	r.store = sink->store->scratch;
+	int status = read_and_merge(&r, &counts, sink->store, err);
+
 	sink->results += r.record_count;
 	sink->counts.nights += counts.added[TK_MERGE_NIGHTS];
 	sink->counts.series += counts.added[TK_MERGE_SERIES];
