@@ -39,8 +39,8 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 	        {&m->problems_by_id, &m->problem_rows, sizeof(struct tk_problem_row)},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		TRY(tk_row_index_build(
-		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size, err));
+		tk_row_index_build(
+		        all[i].index, all[i].rows->rows, all[i].rows->count, all[i].size);
 	return 0;
 }
 
@@ -170,8 +170,9 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 		                machine->file, night->row->uid);
 		night->file = tk_model_keep(m, tk_path_make_slug(name));
 	}
-	return tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
-	        sizeof(struct tk_night_row), err);
+	tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
+	        sizeof(struct tk_night_row));
+	return 0;
 }
 
 /* Backfills do not describe a machine that measures every night. */

@@ -21,8 +21,7 @@ void tk_row_index_sort(struct tk_row_index *index)
 		qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
 }
 
-int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t count, size_t row_size,
-        struct tk_error *err)
+void tk_row_index_build(struct tk_row_index *index, const void *rows, size_t count, size_t row_size)
 {
 	index->entries = tk_malloc((count ? count : 1) * sizeof *index->entries);
 	index->count = count;
@@ -33,36 +32,27 @@ int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t coun
 		memcpy(&index->entries[i].id, row, sizeof(int64_t));
 	}
 	tk_row_index_sort(index);
-	return 0;
 }
 
-const struct tk_row_index_entry *tk_row_index_find_entry(
-        const struct tk_row_index *index, int64_t id)
+const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
 {
 	/* The history counts ids up, mostly without a gap: try the position where the row would be
 	 * then. */
 	uint64_t guess = index->count ? (uint64_t)id - (uint64_t)index->entries[0].id : 0;
 
 	if (guess < index->count && index->entries[guess].id == id)
-		return &index->entries[guess];
+		return index->entries[guess].row;
 	for (size_t first = 0, end = index->count; first < end;) {
 		size_t middle = first + (end - first) / 2;
 
 		if (index->entries[middle].id == id)
-			return &index->entries[middle];
+			return index->entries[middle].row;
 		if (index->entries[middle].id < id)
 			first = middle + 1;
 		else
 			end = middle;
 	}
 	return NULL;
-}
-
-const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
-{
-	const struct tk_row_index_entry *entry = tk_row_index_find_entry(index, id);
-
-	return entry ? entry->row : NULL;
 }
 
 void tk_row_index_free(struct tk_row_index *index)
@@ -75,8 +65,9 @@ int tk_id_table_load(
         struct tk_id_table *table, struct tk_store *s, enum tk_table_id id, struct tk_error *err)
 {
 	TRY(tk_store_list(s, id, NULL, TK_NO_ARGS, &table->rows, err));
-	return tk_row_index_build(
-	        &table->by_id, table->rows.rows, table->rows.count, tk_tables[id].row_size, err);
+	tk_row_index_build(
+	        &table->by_id, table->rows.rows, table->rows.count, tk_tables[id].row_size);
+	return 0;
 }
 
 const void *tk_id_table_find(const struct tk_id_table *table, int64_t id)

@@ -13,12 +13,10 @@ struct tk_row_index {
 };
 
 /* `rows`: structs of row_size bytes that begin with their id. They must outlive the index. */
-int tk_row_index_build(struct tk_row_index *index, const void *rows, size_t count, size_t row_size,
-        struct tk_error *err);
+void tk_row_index_build(
+        struct tk_row_index *index, const void *rows, size_t count, size_t row_size);
 /* NULL: none. */
 const void *tk_row_index_find(const struct tk_row_index *index, int64_t id);
-const struct tk_row_index_entry *tk_row_index_find_entry(
-        const struct tk_row_index *index, int64_t id);
 /* After entries were written by the caller. Entries of equal ids are ordered by address. */
 void tk_row_index_sort(struct tk_row_index *index);
 void tk_row_index_free(struct tk_row_index *index);

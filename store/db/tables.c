@@ -3,7 +3,6 @@
  * counts as the uid of the row it names. */
 #include "core/mode.h"
 #include "store/db/internal.h"
-#include "store/db/point_columns.h"
 #include <stddef.h>
 
 #define UID(type) \
@@ -217,16 +216,24 @@ static const struct tk_db_column job_columns[] = {
         REF(tk_job_row, run_id, NULLABLE, run),
 };
 
-#define POINT_COLUMN(name, kind, flags, parent) POINT_##kind(name, flags, parent),
-#define POINT_REF(name, flags, parent) REF(tk_point, name, flags, parent)
-#define POINT_INT(name, flags, parent) INT(tk_point, name, flags)
-#define POINT_REAL(name, flags, parent) REAL(tk_point, name, flags)
-#define POINT_U32(name, flags, parent) \
-	{ \
-#name, TK_COL_U32, flags, offsetof(struct tk_point, name), 0, 0, NULL \
-	}
 static const struct tk_db_column measurement_columns[] = {
-        TK_POINT_COLUMNS(POINT_COLUMN, POINT_COLUMN){"checksum", TK_COL_CHECKSUM}};
+        REF(tk_point, series_id, KEY, series),
+        INT(tk_point, as_of_s, KEY),
+        REF(tk_point, run_id, KEY, run),
+        REAL(tk_point, value, 0),
+        REAL(tk_point, lo, NULLABLE),
+        REAL(tk_point, hi, NULLABLE),
+        INT(tk_point, n, 0),
+        REAL(tk_point, min, NULLABLE),
+        REAL(tk_point, q25, NULLABLE),
+        REAL(tk_point, q75, NULLABLE),
+        REAL(tk_point, p95, NULLABLE),
+        REF(tk_point, night_id, 0, night),
+        REF(tk_point, build_id, 0, build),
+        REF(tk_point, environment_id, NULLABLE, environment),
+        {"flags", TK_COL_U32, 0, offsetof(struct tk_point, flags), 0, 0, NULL},
+        {"checksum", TK_COL_CHECKSUM},
+};
 
 static const struct tk_db_column sample_columns[] = {
         REF(tk_sample_row, run_id, KEY, run),

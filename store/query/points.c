@@ -4,20 +4,19 @@
 #include "store/query/points.h"
 #include "base/try.h"
 #include "store/db/internal.h"
-#include "store/db/point_columns.h"
 #include <math.h>
 #include <string.h>
 
 #define COLLECT "SELECT 1 FROM measurement WHERE series_id=?1 AND as_of_s>=?2 AND "
-#define ALL COLLECT "tk_collect(" TK_POINT_COLUMN_NAMES ") ORDER BY as_of_s, run_id"
-#define NEWEST \
-	COLLECT "tk_collect(" TK_POINT_COLUMN_NAMES ") ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
+#define COLUMNS \
+	"series_id, as_of_s, run_id, value, lo, hi, n, min, q25, q75, p95, night_id, build_id, " \
+	"environment_id, flags"
+#define COLUMN_COUNT 15
+#define ALL COLLECT "tk_collect(" COLUMNS ") ORDER BY as_of_s, run_id"
+#define NEWEST COLLECT "tk_collect(" COLUMNS ") ORDER BY as_of_s DESC, run_id DESC LIMIT 1"
 #define PAST_COLUMNS "as_of_s, value, lo, hi, p95, night_id, build_id, environment_id, flags"
 #define PAST COLLECT "as_of_s<?3 AND tk_collect(" PAST_COLUMNS ")"
 
-#define COUNT_COLUMN(...) 1
-#define ADD_COLUMN(...) +1
-#define COLUMN_COUNT (TK_POINT_COLUMNS(COUNT_COLUMN, ADD_COLUMN))
 #define PAST_COLUMN_COUNT 9
 
 /* Most series have no more points: their list grows once. */
@@ -56,21 +55,28 @@ static struct tk_point *begin_point(sqlite3_context *context, struct tk_point_co
 	return p;
 }
 
-#define READ_VALUE(name, kind, flags, parent) p->name = READ_##kind(v[at++]);
-#define READ_REF sqlite3_value_int64
-#define READ_INT sqlite3_value_int64
-#define READ_U32 (uint32_t) sqlite3_value_int64
-#define READ_REAL real_or_nan
-
 static void collect(sqlite3_context *context, int count, sqlite3_value **v)
 {
 	struct tk_point_collector *g;
 	struct tk_point *p = begin_point(context, &g);
-	int at = 0;
 
 	if (!p)
 		return;
-	TK_POINT_COLUMNS(READ_VALUE, READ_VALUE)
+	*p = (struct tk_point){.series_id = sqlite3_value_int64(v[0]),
+	        .as_of_s = sqlite3_value_int64(v[1]),
+	        .run_id = sqlite3_value_int64(v[2]),
+	        .value = real_or_nan(v[3]),
+	        .lo = real_or_nan(v[4]),
+	        .hi = real_or_nan(v[5]),
+	        .n = sqlite3_value_int64(v[6]),
+	        .min = real_or_nan(v[7]),
+	        .q25 = real_or_nan(v[8]),
+	        .q75 = real_or_nan(v[9]),
+	        .p95 = real_or_nan(v[10]),
+	        .night_id = sqlite3_value_int64(v[11]),
+	        .build_id = sqlite3_value_int64(v[12]),
+	        .environment_id = sqlite3_value_int64(v[13]),
+	        .flags = (uint32_t)sqlite3_value_int64(v[14])};
 	if (g->list.out->count == g->most)
 		sqlite3_result_int(context, 1);
 }
