@@ -25,7 +25,7 @@ c AS (SELECT op_id, count(*) AS n, sum(tone = 'bad' AND NOT is_missing) AS worse
   FROM s GROUP BY op_id)
 SELECT n > 0 AS "any?", counted(n) AS count, worse, iif(missing, missing, '') AS missing, better, failing,
   worse > 0 AS "any_worse?", better > 0 AS "any_better?", failing > 0 AS "any_failing?",
-  iif(skipped, skipped || ' skipped ', '') || iif(unplanned, unplanned || ' not planned', '') ||
+  iif(skipped, skipped || ' skipped ', '') || iif(unplanned, unplanned || ' not due tonight', '') ||
     CASE WHEN worse OR missing OR better OR failing OR skipped OR unplanned THEN ''
       WHEN compared THEN 'no change' ELSE 'not compared' END AS unchanged,
   percent(efficiency) AS efficiency, 'roofline/' || slug(m.name || '.' || d.slug) || '.html' AS roofline_href,

@@ -21,5 +21,5 @@ const char *tk_verdict_status_meaning(enum tk_verdict_status value)
 
 const char *tk_verdict_status_phrase(enum tk_verdict_status value)
 {
-	return value == TK_VERDICT_NEW ? "not measured before" : tk_verdict_status_name(value);
+	return value == TK_VERDICT_NEW ? "new (no baseline yet)" : tk_verdict_status_name(value);
 }

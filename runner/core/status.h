@@ -39,7 +39,7 @@ const char *tk_verdict_status_name(enum tk_verdict_status value);
 const char *tk_verdict_status_mark(enum tk_verdict_status value);
 const char *tk_verdict_status_meaning(enum tk_verdict_status value);
 int tk_verdict_status_parse(const char *name, enum tk_verdict_status *out);
-/* For sentences that count series, "24 not measured before": the name, or a phrase where the name
+/* For sentences that count series, "24 new (no baseline yet)": the name, or a phrase where the name
  * says too little. */
 const char *tk_verdict_status_phrase(enum tk_verdict_status value);
 

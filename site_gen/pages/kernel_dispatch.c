@@ -5,13 +5,13 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "site_gen/charts/chart.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/dispatch_files.h"
 #include "site_gen/pages/kernel_table.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/charts/chart.h"
 
 #define TIED_SHOWN 3
 
@@ -30,6 +30,17 @@ static void set_tied(struct tk_value *o, const struct tk_dispatch_row *row)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
 	tk_value_set(o, "tied", tk_buf_cstr(&tied));
 	tk_buf_free(&tied);
+}
+
+/* "5 % slower", "58× slower"; "" for NAN */
+static void set_slower(struct tk_value *o, const char *key, double change)
+{
+	tk_value_set_fmt(o, key,
+	        isnan(change)  ? ""
+	        : change < 0.1 ? "%.1f %% slower"
+	        : change < 1   ? "%.0f %% slower"
+	                       : "%.2g× slower",
+	        change < 1 ? 100 * change : change + 1);
 }
 
 static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_dispatch_row *row,
@@ -52,18 +63,18 @@ static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk
 	tk_value_set_percent(o, "share", share, "–");
 	set_tied(o, row);
 	tk_value_set_clip(o, "next", next ? next->variant : "", 40);
-	tk_value_set_fmt(o, "lead", next ? "%.2f×" : "", lead);
+	set_slower(o, "lead", next ? lead - 1 : NAN);
 	tk_value_set_flag(o, "alone", row->standing.count == 1);
 }
 
 static void set_summary(struct tk_value *o, const struct tk_dispatch *d)
 {
 	tk_value_set_int(o, "dispatch_problems", d->count);
-	tk_value_set_int(o, "dispatch_used", d->used);
 	tk_value_set_flag(o, "dispatch_several", d->used > 1);
 	tk_value_set_clip(o, "single", d->single->variant, 60);
 	tk_value_set_int(o, "single_count", d->single_count);
-	tk_value_set_fmt(o, "single_ratio", "%.2f×", d->single_ratio);
+	tk_value_set_fmt(o, "single_cost", "%.1f %%", 100 * (d->single_ratio - 1));
+	tk_value_set_flag(o, "dispatch_only", d->count == 1);
 }
 
 int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,

@@ -1,4 +1,5 @@
-/* machines/: what each machine is, its devices, and how its environment changed; environment.html. */
+/* machines/: what each machine is, its devices, and how its environment changed; and
+ * environment.html. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

@@ -51,7 +51,7 @@ static void set_flags(
 	tk_value_set_flag(page, "nothing_compared", m->series_count && !past && !compared);
 }
 
-/* ---- what changed: one row for each cause, with its series inside ------------------------------- */
+/* ---- what changed: a row for each cause, with its series inside ---- */
 
 #define CAUSES_MAX 24
 #define EVENTS_MAX 40 /* of a cause */
@@ -152,7 +152,7 @@ static void set_causes(
 	        causes->count - CAUSES_MAX);
 }
 
-/* ---- tiles: a kernel on a device, its index, best rate and share of the peak ------------------- */
+/* ---- tiles: a kernel on a device, its index, best rate and share of the peak ---- */
 
 #define TILES_MAX 6
 
@@ -180,11 +180,17 @@ static const struct tk_site_series *find_best(const struct tk_model *m,
 	return best;
 }
 
-static void set_change(
+/* "3.0 % slower than", "as fast as"; "" for NAN. change: of the speed. */
+static void set_speed(
         struct tk_site *site, struct tk_value *o, const char *key, const char *tone, double change)
 {
 	bool is_even = !isfinite(change) || fabs(change) < site->options->tie;
-	tk_value_set_change(o, key, change, "");
+	tk_value_set_fmt(o, key,
+	        !isfinite(change) ? ""
+	        : is_even         ? "as fast as"
+	        : change > 0      ? "%.1f %% faster than"
+	                          : "%.1f %% slower than",
+	        100 * fabs(change));
 	tk_tone_set(o, tone, is_even ? TK_TONE_QUIET : change > 0 ? TK_TONE_GOOD : TK_TONE_BAD);
 }
 
@@ -199,8 +205,8 @@ static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_
 	                ? tk_format_half_width(value, index->lo, index->hi, text)
 	                : "");
 	tk_value_set_int(o, "index_nights", index->count);
-	set_change(site, o, "week", "week_tone", tk_perf_index_change(index, 7));
-	set_change(site, o, "month", "month_tone", tk_perf_index_change(index, 30));
+	set_speed(site, o, "week", "week_tone", tk_perf_index_change(index, 7));
+	set_speed(site, o, "month", "month_tone", tk_perf_index_change(index, 30));
 	tk_index_draw(&site->markup, index);
 	tk_page_set_markup(site, o, "index_markup");
 }
@@ -242,8 +248,8 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	set_index(site, o, &index);
 	double ratio = tk_standing_against_vendor(m, device, op, &problems);
 	tk_value_set_fmt(o, "vendor",
-	        isfinite(ratio) ? "%.2f× the vendor’s speed in %zu problem%s" : "", ratio, problems,
-	        problems == 1 ? "" : "s");
+	        isfinite(ratio) ? "%.0f %% of the vendor’s speed (%zu problem%s)" : "", 100 * ratio,
+	        problems, problems == 1 ? "" : "s");
 	tk_value_set_int(o, "count", count);
 	return 0;
 }
@@ -271,7 +277,7 @@ static int set_tiles(struct tk_site *site, struct tk_value *page, struct tk_erro
 	return status;
 }
 
-/* ---- the backends at the key problems, a table for each device ---------------------------------- */
+/* ---- the backends at the key problems, a table for each device ---- */
 
 #define BOARDS_MAX 4
 #define COLUMNS_MAX 7

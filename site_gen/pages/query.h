@@ -1,7 +1,7 @@
 /* A page is its queries and its template: the rows of a SELECT as values of the page.
  *
- * A column is a member of the row's object: NULL is "", an integer is decimal, a text is itself. The
- * name of a column may end in a mark:
+ * A column is a member of the row's object: NULL is "", an integer is decimal, a text is itself.
+ * The name of a column may end in a mark:
  *   "cut?"       a flag
  *   "id-"        not shown: the ?1 of queries of the row
  *   "facts*"     a JSON object: a list of key and value

@@ -176,7 +176,7 @@ static char *place(const struct tk_arg *a)
 	return found < 0 ? NULL : tk_sprintf("%03d", found);
 }
 
-/* phrase(verdict): "not measured before", for sentences that count series */
+/* phrase(verdict): "new (no baseline yet)", for sentences that count series */
 static char *phrase(const struct tk_arg *a)
 {
 	int value = tk_tone_find_place("verdict", a[0].text);

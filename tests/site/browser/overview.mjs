@@ -21,7 +21,7 @@ export const tests = {
   async "revisions and environments list their change points; unsupported series are not listed"() {
     const { context, page } = await open({});
     await visit(page, "index.html");
-    await page.locator('.causes a:text("all its changes")').first().click();
+    await page.locator('.causes a:text("Everything this commit changed")').first().click();
     await page.waitForURL(/revisions\/openblas-/);
     const verdicts = await page.evaluate(() =>
       [...document.querySelectorAll("table.verdicts tbody tr")].map((tr) => tr.textContent),
