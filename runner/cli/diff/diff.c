@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/diff/range.h"
+#include "cli/diff/diff_range.h"
 #include "cli/diff/view.h"
 #include "cli/options.h"
 #include "config/config.h"

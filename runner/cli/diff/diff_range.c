@@ -1,5 +1,5 @@
-/* See range.h: what nights, revisions, tags and runs a text names. */
-#include "cli/diff/range.h"
+/* See diff_range.h: what nights, revisions, tags and runs a text names. */
+#include "cli/diff/diff_range.h"
 
 #include <stdio.h>
 #include <stdlib.h>
