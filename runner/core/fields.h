@@ -49,10 +49,14 @@ struct tk_field {
 	int64_t least;
 };
 
+/* An array of char is a text itself, a char * points to one. */
 #define TK_FIELD_STORAGE(x) \
-	_Generic((x), char *: TK_STORED_CHARS, const char *: TK_STORED_POINTER, \
-	        double: TK_STORED_DOUBLE, int64_t: TK_STORED_INT64, uint32_t: TK_STORED_UINT32, \
-	        size_t: TK_STORED_SIZE, int: TK_STORED_INT, bool: TK_STORED_BOOL)
+	(__builtin_types_compatible_p(__typeof__(x), char *) \
+	                ? TK_STORED_POINTER \
+	                : _Generic((x), char *: TK_STORED_CHARS, const char *: TK_STORED_POINTER, \
+	                          double: TK_STORED_DOUBLE, int64_t: TK_STORED_INT64, \
+	                          uint32_t: TK_STORED_UINT32, size_t: TK_STORED_SIZE, \
+	                          int: TK_STORED_INT, bool: TK_STORED_BOOL))
 #define TK_FIELD_AT(type, member) \
 	.offset = offsetof(type, member), .storage = TK_FIELD_STORAGE(((type *)0)->member)
 #define TK_FIELD(kind_, name_, type, member, meaning_) \

@@ -1,12 +1,13 @@
 /* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -17,94 +18,124 @@
 #include "build/build.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
-#include "cli/options.h"
-#include "cli/table.h"
+#include "cli/records.h"
 #include "config/config.h"
+#include "core/fields.h"
+#include "core/night.h"
 #include "nightly/stages/upstream_build.h"
 #include "upstream/repo.h"
 
-#define TK_BUILD_HASH_DIGITS 12 /* as many as tables show */
-
-struct tk_build_options {
+static struct {
 	const char *upstream, *rev, *arch, *export_file, *import_file;
 	bool list, clean, json;
-};
+} opt;
 
 /* What became of one upstream. */
-struct tk_build_result {
+struct result {
 	const struct tk_upstream_config *upstream;
 	struct tk_revision revision;
 	struct tk_artifact *artifact; /* NULL: it was not tried, see err */
 	struct tk_error err;
 };
 
-/* ---- what became of one upstream ------------------------------------------------------------- */
+/* ---- what is printed ------------------------------------------------------------------------- */
 
-static const struct tk_column columns[] = {
-        {"UPSTREAM", TK_COLUMN_LEFT},
-        {"REVISION", TK_COLUMN_LEFT},
-        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5)},
-        {"STATUS", TK_COLUMN_LEFT},
-        {"CACHED", TK_COLUMN_DROP(3)},
-        {"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
-        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
-        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {NULL, 0},
-};
-
-/* "cpu,nsa" and the beginnings of their code hashes. */
-static void set_backends(struct tk_table *t, const struct tk_artifact *a)
+static json_t *make_backends(const void *artifact, const void *context)
 {
-	char names[512] = "", codes[512] = "";
-	size_t n = 0, c = 0;
-
-	for (size_t i = 0; i < a->backend_count && n < sizeof(names) - 80 && c < sizeof(codes) - 20;
-	        i++) {
-		n += (size_t)snprintf(
-		        names + n, sizeof(names) - n, "%s%s", i ? "," : "", a->backends[i].name);
-		c += (size_t)snprintf(codes + c, sizeof(codes) - c, "%s%.*s", i ? "," : "",
-		        TK_BUILD_HASH_DIGITS, a->backends[i].code_hash);
-	}
-	tk_table_set_cell(t, "BACKENDS", "%s", names);
-	tk_table_set_cell(t, "CODE", "%s", codes);
-}
-
-static void tk_build_set_artifact(struct tk_table *t, const struct tk_artifact *a)
-{
-	tk_table_set_cell(t, "STATUS", "%s", tk_build_status_name(a->status));
-	tk_table_set_color(t, "STATUS", a->status == TK_BUILD_OK ? "green" : "red");
-	tk_table_set_cell(t, "SECONDS", "%.1f", a->wall_s);
-	tk_table_set_cell(t, "KIB", "%lld", (long long)(a->size_bytes + 1023) / 1024);
-	set_backends(t, a);
-}
-
-static json_t *tk_build_artifact_json(const struct tk_artifact *a)
-{
+	const struct tk_artifact *a = artifact;
 	json_t *backends = json_array();
-	char built[TK_TIME_ISO_SIZE];
 
+	(void)context;
 	for (size_t i = 0; i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
+
 		json_array_append_new(backends,
 		        json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path,
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s,s:s,s:s,s:f,s:I,s:s,s:o}", "key",
-	        a->key, "upstream", a->upstream, "revision", a->revision, "status",
-	        tk_build_status_name(a->status), "cached", a->cached, "message", a->message,
-	        "adapter", a->adapter, "arch", a->arch, "flags", a->flags, "toolchain",
-	        a->toolchain, "log", a->log_path, "wall_s", a->wall_s, "size_bytes",
-	        (json_int_t)a->size_bytes, "built", tk_time_format_iso(a->built_s, built),
-	        "backends", backends);
+	return backends;
 }
 
-static json_t *result_json(const struct tk_build_result *r)
+#define ARTIFACT struct tk_artifact
+static const struct tk_field artifact_fields[] = {
+        {TK_FIELD(TEXT, "key", ARTIFACT, key, "Its name in the cache")},
+        {TK_FIELD(TEXT, "upstream", ARTIFACT, upstream, "The upstream")},
+        {TK_FIELD(TEXT, "revision", ARTIFACT, revision, "The revision")},
+        {TK_FIELD_WORDS("status", ARTIFACT, status, tk_build_status_words, "How it ended")},
+        {TK_FIELD(BOOL, "cached", ARTIFACT, cached, "Found in the cache, not built now")},
+        {TK_FIELD(TEXT, "message", ARTIFACT, message, "The error that made it fail")},
+        {TK_FIELD(TEXT, "adapter", ARTIFACT, adapter, "What built it")},
+        {TK_FIELD(TEXT, "arch", ARTIFACT, arch, "The architecture")},
+        {TK_FIELD(TEXT, "flags", ARTIFACT, flags, "The flags")},
+        {TK_FIELD(TEXT, "toolchain", ARTIFACT, toolchain, "The compilers")},
+        {TK_FIELD(TEXT, "log", ARTIFACT, log_path, "The file of its log")},
+        {TK_FIELD(REAL, "wall_s", ARTIFACT, wall_s, "Seconds of the build")},
+        {TK_FIELD(INT, "size_bytes", ARTIFACT, size_bytes, "Size")},
+        {TK_FIELD(TIME, "built", ARTIFACT, built_s, "When")},
+        {TK_FIELD_MAKE(LIST, "backends", make_backends, "Name, path, code hash, kernels")},
+        {0},
+};
+
+static const char *status_color(const json_t *row)
 {
-	json_t *o = r->artifact ? tk_build_artifact_json(r->artifact)
+	return strcmp(tk_record_text(row, "status"), "ok") == 0 ? "green" : "red";
+}
+
+#define ARTIFACT_COLUMNS(order) \
+	{"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4), NULL, 0, NULL}, \
+	        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), NULL, 0, NULL}, \
+	        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, NULL, 0, NULL}, \
+	{ \
+		"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order), NULL, 0, NULL \
+	}
+static const struct tk_column result_columns[] = {
+        {"UPSTREAM", TK_COLUMN_LEFT, "upstream", 0, NULL},
+        {"REVISION", TK_COLUMN_LEFT, NULL, 0, NULL},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject", 0, NULL},
+        {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
+        {"CACHED", TK_COLUMN_DROP(2), NULL, 0, NULL},
+        ARTIFACT_COLUMNS(1),
+        {0},
+};
+static const struct tk_column cache_columns[] = {
+        {"KEY", TK_COLUMN_LEFT, "key", TK_SHOW_SHORT, NULL},
+        {"UPSTREAM", TK_COLUMN_LEFT, "upstream", 0, NULL},
+        {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT, NULL},
+        {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
+        {"BUILT", TK_COLUMN_DROP(5), "built", TK_SHOW_DAY, NULL},
+        ARTIFACT_COLUMNS(2),
+        {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "toolchain", 0, NULL},
+        {0},
+};
+
+/* "cpu,nsa" and the beginnings of their code hashes. */
+static void add_row(struct tk_table *t, const json_t *row)
+{
+	AUTO(tk_buf) names = TK_BUF_INIT;
+	AUTO(tk_buf) codes = TK_BUF_INIT;
+	const json_t *b;
+	size_t i;
+
+	tk_table_add_record(t, row);
+	json_array_foreach (json_object_get(row, "backends"), i, b) {
+		tk_buf_add_printf(&names, "%s%s", i ? "," : "", tk_record_text(b, "name"));
+		tk_buf_add_printf(&codes, "%s%.12s", i ? "," : "", tk_record_text(b, "code_hash"));
+	}
+	tk_table_set_cell(t, "BACKENDS", "%s", tk_buf_cstr(&names));
+	tk_table_set_cell(t, "CODE", "%s", tk_buf_cstr(&codes));
+	if (!json_object_get(row, "wall_s"))
+		return;
+	tk_table_set_cell(t, "SECONDS", "%.1f", tk_record_number(row, "wall_s"));
+	tk_table_set_cell(t, "KIB", "%.0f", ceil(tk_record_number(row, "size_bytes") / 1024));
+}
+
+static json_t *result_json(const struct result *r)
+{
+	json_t *o = r->artifact ? tk_fields_to_json(artifact_fields, r->artifact, NULL)
 	                        : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name,
 	                                  "status", "error", "message", r->err.message);
-	if (o && r->revision.id[0]) {
+
+	if (r->revision.id[0]) {
 		json_object_set_new(o, "revision", json_string(r->revision.id));
 		json_object_set_new(o, "subject", json_string(r->revision.subject));
 		json_object_set_new(o, "position", json_integer(r->revision.position));
@@ -113,48 +144,37 @@ static json_t *result_json(const struct tk_build_result *r)
 	return o;
 }
 
-static void add_row(struct tk_table *t, const struct tk_build_result *r)
+static int print_results(const struct tk_globals *g, const struct result *results, size_t count,
+        struct tk_error *err)
 {
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "UPSTREAM", "%s", r->upstream->name);
-	tk_table_set_cell(t, "REVISION", "%.*s%s", TK_BUILD_HASH_DIGITS,
-	        r->revision.id[0] ? r->revision.id : "-", r->revision.dirty ? " (dirty)" : "");
-	tk_table_set_cell(t, "SUBJECT", "%s", r->revision.subject);
-	if (r->artifact) {
-		tk_build_set_artifact(t, r->artifact);
-		tk_table_set_cell(t, "CACHED", "%s", r->artifact->cached ? "yes" : "no");
-	} else {
-		tk_table_set_cell(t, "STATUS", "error");
-		tk_table_set_color(t, "STATUS", "red");
-	}
-}
+	struct tk_table *t = tk_table_new(g, result_columns);
+	json_auto_t *list = json_array();
+	int status;
 
-static int tk_build_print_results(const struct tk_globals *g, const struct tk_build_options *o,
-        const struct tk_build_result *results, size_t count, struct tk_error *err)
-{
-	if (o->json) {
-		json_t *list = json_array();
-		for (size_t i = 0; i < count; i++)
-			json_array_append_new(list, result_json(&results[i]));
-		if (json_array_size(list) == count)
-			return tk_command_print_json(list, err);
-		json_decref(list);
-		return tk_fail(err, TK_EDATA, "a path or flag is not valid UTF-8");
+	for (size_t i = 0; i < count; i++) {
+		json_t *row = result_json(&results[i]);
+		const char *rev = tk_record_text(row, "revision");
+
+		json_array_append_new(list, row);
+		add_row(t, row);
+		tk_table_set_cell(t, "REVISION", "%.12s%s", *rev ? rev : "-",
+		        results[i].revision.dirty ? " (dirty)" : "");
+		if (results[i].artifact)
+			tk_table_set_cell(
+			        t, "CACHED", "%s", results[i].artifact->cached ? "yes" : "no");
 	}
-	struct tk_table *t = tk_table_new(g, columns);
-	for (size_t i = 0; i < count; i++)
-		add_row(t, &results[i]);
-	const int status = tk_table_print(t, stdout, err);
+	status = opt.json ? tk_command_print_json(json_incref(list), err)
+	                  : tk_table_print(t, stdout, err);
 	tk_table_free(t);
 	return status;
 }
 
-static size_t tk_build_print_failures(const struct tk_build_result *results, size_t count)
+static size_t print_failures(const struct result *results, size_t count)
 {
 	size_t failed = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tk_build_result *r = &results[i];
+		const struct result *r = &results[i];
 		struct tk_error err = r->err;
 		if (r->artifact && r->artifact->status == TK_BUILD_OK)
 			continue;
@@ -169,80 +189,50 @@ static size_t tk_build_print_failures(const struct tk_build_result *results, siz
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-static const struct tk_column list_columns[] = {
-        {"KEY", TK_COLUMN_LEFT},
-        {"UPSTREAM", TK_COLUMN_LEFT},
-        {"REVISION", TK_COLUMN_LEFT},
-        {"STATUS", TK_COLUMN_LEFT},
-        {"BUILT", TK_COLUMN_DROP(5)},
-        {"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
-        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
-        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL},
-        {"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
-        {NULL, 0},
-};
-
-static void list_row(struct tk_table *t, const char *key, const struct tk_artifact *a)
-{
-	char day[TK_TIME_ISO_SIZE];
-
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "KEY", "%.*s", TK_BUILD_HASH_DIGITS, key);
-	if (!a) {
-		tk_table_set_cell(t, "STATUS", "damaged");
-		return;
-	}
-	tk_table_set_cell(t, "UPSTREAM", "%s", a->upstream);
-	tk_table_set_cell(t, "REVISION", "%.*s", TK_BUILD_HASH_DIGITS, a->revision);
-	tk_table_set_cell(t, "BUILT", "%s", tk_time_format_day(a->built_s, day));
-	tk_table_set_cell(t, "TOOLCHAIN", "%s", a->toolchain);
-	tk_build_set_artifact(t, a);
-}
-
-static int tk_build_list_cache(const struct tk_globals *g, const struct tk_config *config,
-        const struct tk_build_options *o, struct tk_error *err)
+static int list_cache(const struct tk_globals *g, struct tk_error *err)
 {
 	char **keys = NULL;
 	size_t count = 0;
-	struct tk_table *t = tk_table_new(g, list_columns);
-	json_auto_t *json = json_array();
-	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
+	struct tk_table *t = tk_table_new(g, cache_columns);
+	json_auto_t *list = json_array();
+	int status = tk_artifact_list_keys(g->config->cache_dir, &keys, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_artifact *a = NULL;
-		const bool damaged = tk_artifact_load(config->cache_dir, keys[i], &a, NULL);
-		if (!o->upstream || (!damaged && !strcmp(a->upstream, o->upstream))) {
-			list_row(t, keys[i], a);
-			json_array_append_new(json, damaged ? json_pack("{s:s,s:s}", "key", keys[i],
-			                                              "status", "damaged")
-			                                    : tk_build_artifact_json(a));
+		bool damaged = tk_artifact_load(g->config->cache_dir, keys[i], &a, NULL);
+
+		if (!opt.upstream || (!damaged && !strcmp(a->upstream, opt.upstream))) {
+			json_t *row = damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status",
+			                                "damaged")
+			                      : tk_fields_to_json(artifact_fields, a, NULL);
+
+			json_array_append_new(list, row);
+			add_row(t, row);
 		}
 		tk_artifact_free(a);
 	}
-	if (!status && !o->json && !json_array_size(json))
-		printf("The cache has no build%s%s.\n", o->upstream ? " of " : "",
-		        o->upstream ? o->upstream : "");
+	if (!status && !opt.json && !json_array_size(list))
+		printf("The cache has no build%s%s.\n", opt.upstream ? " of " : "",
+		        opt.upstream ? opt.upstream : "");
 	else if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), err)
-		                 : tk_table_print(t, stdout, err);
+		status = opt.json ? tk_command_print_json(json_incref(list), err)
+		                  : tk_table_print(t, stdout, err);
 	tk_names_free(keys, count);
 	tk_table_free(t);
 	return status;
 }
 
-static int tk_build_clean_cache(
-        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err)
+static int clean_cache(const struct tk_config *config, struct tk_error *err)
 {
 	char **keys = NULL, **left = NULL;
 	size_t count = 0, kept = 0, after = 0;
 	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
 	const char **keep = tk_calloc(count + 1, sizeof(*keep));
 
-	for (size_t i = 0; !status && o->upstream && i < count; i++) {
+	for (size_t i = 0; !status && opt.upstream && i < count; i++) {
 		struct tk_artifact *a = NULL;
 		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
-		        strcmp(a->upstream, o->upstream) != 0)
+		        strcmp(a->upstream, opt.upstream) != 0)
 			keep[kept++] = keys[i];
 		tk_artifact_free(a);
 	}
@@ -250,7 +240,7 @@ static int tk_build_clean_cache(
 		status = tk_artifact_evict(config->cache_dir, 0, keep, kept, err);
 	if (!status)
 		status = tk_artifact_list_keys(config->cache_dir, &left, &after, err);
-	if (!status && o->json)
+	if (!status && opt.json)
 		status = tk_command_print_json(
 		        json_pack("{s:I}", "removed", (json_int_t)(count - after)), err);
 	else if (!status)
@@ -261,17 +251,16 @@ static int tk_build_clean_cache(
 	return status;
 }
 
-static int tk_build_import_cache(
-        const struct tk_config *config, const struct tk_build_options *o, struct tk_error *err)
+static int import_cache(const struct tk_config *config, struct tk_error *err)
 {
 	size_t imported = 0;
-	int status = tk_signature_verify(config->signing.allowed_signers, o->import_file, err);
+	int status = tk_signature_verify(config->signing.allowed_signers, opt.import_file, err);
 
 	if (!status)
 		status = tk_artifact_import(
-		        config->cache_dir, o->import_file, &imported, NULL, NULL, err);
+		        config->cache_dir, opt.import_file, &imported, NULL, NULL, err);
 
-	if (!status && o->json)
+	if (!status && opt.json)
 		status = tk_command_print_json(
 		        json_pack("{s:I}", "imported", (json_int_t)imported), err);
 	else if (!status)
@@ -280,8 +269,6 @@ static int tk_build_import_cache(
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
-
-static struct tk_build_options opt;
 
 static const struct tk_option options[] = {
         {TK_OPT_HEADING("What")},
@@ -318,8 +305,7 @@ static bool is_built(const struct tk_upstream_config *u)
 	return tk_upstream_kind_is_built(u->kind);
 }
 
-static int build_one(
-        const struct tk_config *config, const struct tk_build_options *o, struct tk_build_result *r)
+static int build_one(const struct tk_config *config, struct result *r)
 {
 	struct tk_repo source;
 	int status = tk_upstream_check_adapter(
@@ -329,21 +315,22 @@ static int build_one(
 	if (status)
 		tk_error_add_context(&r->err, "%s", r->upstream->name);
 	else
-		status = o->rev ? tk_repo_find_revision(&source, o->rev, &r->revision, &r->err)
-		                : tk_repo_find_newest(&source, &r->revision, &r->err);
+		status = opt.rev ? tk_repo_find_revision(&source, opt.rev, &r->revision, &r->err)
+		                 : tk_repo_find_newest(&source, &r->revision, &r->err);
 	if (status)
 		return status;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id,
 	        r->revision.subject);
-	return tk_upstream_build(config, r->upstream, r->revision.id, o->arch, &r->artifact, &r->err);
+	return tk_upstream_build(
+	        config, r->upstream, r->revision.id, opt.arch, &r->artifact, &r->err);
 }
 
-static int choose_upstreams(const struct tk_config *config, const struct tk_build_options *o,
-        struct tk_build_result *results, size_t *count, struct tk_error *err)
+static int choose_upstreams(
+        const struct tk_config *config, struct result *results, size_t *count, struct tk_error *err)
 {
 	for (size_t i = 0; i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
-		if (o->upstream ? strcmp(o->upstream, u->name) != 0 : !u->enabled || !is_built(u))
+		if (opt.upstream ? strcmp(opt.upstream, u->name) != 0 : !u->enabled || !is_built(u))
 			continue;
 		if (!is_built(u))
 			return tk_fail(
@@ -351,15 +338,15 @@ static int choose_upstreams(const struct tk_config *config, const struct tk_buil
 		results[(*count)++].upstream = u;
 	}
 	char hint[TK_SUGGEST_HINT_SIZE];
-	if (o->upstream && !*count)
-		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\" in %s%s", o->upstream,
+	if (opt.upstream && !*count)
+		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\" in %s%s", opt.upstream,
 		        config->path ? config->path : "the default configuration",
-		        tk_config_suggest_upstream(config, o->upstream, NULL, NULL, hint));
+		        tk_config_suggest_upstream(config, opt.upstream, NULL, NULL, hint));
 	return TK_OK;
 }
 
 static int export_results(const struct tk_config *config, const char *file,
-        const struct tk_build_result *results, size_t count, struct tk_error *err)
+        const struct result *results, size_t count, struct tk_error *err)
 {
 	const char **keys = tk_calloc(count + 1, sizeof(*keys));
 	size_t n = 0;
@@ -380,22 +367,22 @@ static int export_results(const struct tk_config *config, const char *file,
 	return status;
 }
 
-static int build_all(const struct tk_globals *g, const struct tk_config *config,
-        const struct tk_build_options *o, struct tk_error *err)
+static int build_all(
+        const struct tk_globals *g, const struct tk_config *config, struct tk_error *err)
 {
 	size_t count = 0;
-	struct tk_build_result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
-	int status = choose_upstreams(config, o, results, &count, err);
+	struct result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
+	int status = choose_upstreams(config, results, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
-		if (build_one(config, o, &results[i]) == TK_ECANCELED)
+		if (build_one(config, &results[i]) == TK_ECANCELED)
 			status = tk_fail(err, TK_ECANCELED, "%s", results[i].err.message);
 	}
 	if (!status)
-		status = tk_build_print_results(g, o, results, count, err);
-	const size_t failed = status ? 0 : tk_build_print_failures(results, count);
-	if (!status && o->export_file && failed < count)
-		status = export_results(config, o->export_file, results, count, err);
+		status = print_results(g, results, count, err);
+	const size_t failed = status ? 0 : print_failures(results, count);
+	if (!status && opt.export_file && failed < count)
+		status = export_results(config, opt.export_file, results, count, err);
 	for (size_t i = 0; results && i < count; i++)
 		tk_artifact_free(results[i].artifact);
 	free(results);
@@ -408,10 +395,10 @@ static int run_build(struct tk_globals *g, struct tk_error *err)
 {
 	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	tk_cancel_install_handlers();
-	return opt.list          ? tk_build_list_cache(g, g->config, &opt, err)
-	       : opt.clean       ? tk_build_clean_cache(g->config, &opt, err)
-	       : opt.import_file ? tk_build_import_cache(g->config, &opt, err)
-	                         : build_all(g, g->config, &opt, err);
+	return opt.list          ? list_cache(g, err)
+	       : opt.clean       ? clean_cache(g->config, err)
+	       : opt.import_file ? import_cache(g->config, err)
+	                         : build_all(g, g->config, err);
 }
 
 const struct tk_command tk_command_build = {.name = "build",

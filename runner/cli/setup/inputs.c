@@ -8,8 +8,7 @@
 #include "base/process.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/table.h"
+#include "cli/records.h"
 #include "config/config.h"
 #include "suite/text_inputs.h"
 
@@ -121,26 +120,16 @@ static int import(const struct inputs_options *o, const char *root, struct tk_er
 /* ---- list ---- */
 
 static const struct tk_column columns[] = {
-        {"DIST", TK_COLUMN_LEFT},
-        {"TOKENS", TK_COLUMN_RIGHT},
-        {"DISTINCT", TK_COLUMN_RIGHT},
-        {"DOCUMENTS", TK_COLUMN_RIGHT},
-        {NULL, 0},
+        {"DIST", TK_COLUMN_LEFT, "dist", 0, NULL},
+        {"TOKENS", TK_COLUMN_RIGHT, "tokens", 0, NULL},
+        {"DISTINCT", TK_COLUMN_RIGHT, "distinct", 0, NULL},
+        {"DOCUMENTS", TK_COLUMN_RIGHT, "documents", 0, NULL},
+        {0},
 };
-
-static void list_row(struct tk_table *table, const struct tk_text *t)
-{
-	tk_table_add_row(table);
-	tk_table_set_cell(table, "DIST", "text:%s", t->name);
-	tk_table_set_cell(table, "TOKENS", "%zu", t->count);
-	tk_table_set_cell(table, "DISTINCT", "%zu", tk_text_count_distinct(t));
-	tk_table_set_cell(table, "DOCUMENTS", "%zu", tk_text_count_documents(t));
-}
 
 static int list(const struct tk_globals *g, const struct inputs_options *o, const char *root,
         struct tk_error *err)
 {
-	struct tk_table *table = tk_table_new(g, columns);
 	json_auto_t *json = json_array();
 	char **names = NULL;
 	size_t count = 0;
@@ -154,15 +143,12 @@ static int list(const struct tk_globals *g, const struct inputs_options *o, cons
 		status = tk_text_load(root, names[i], &t, err);
 		if (status)
 			break;
-		list_row(table, &t);
 		json_array_append_new(json, describe(&t));
 		tk_text_free(&t);
 	}
 	tk_names_free(names, count);
 	if (!status)
-		status = o->json ? tk_command_print_json(json_incref(json), err)
-		                 : tk_table_print(table, stdout, err);
-	tk_table_free(table);
+		status = tk_records_print(g, columns, json_incref(json), o->json, NULL, err);
 	return status;
 }
 

@@ -58,29 +58,29 @@ static int find_names(
 }
 
 static const struct tk_column list_columns[] = {
-        {"SUITE", TK_COLUMN_LEFT},
-        {"PROBLEMS", TK_COLUMN_RIGHT},
-        {"TITLE", TK_COLUMN_WRAP},
-        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
-        {NULL, 0},
+        {"SUITE", TK_COLUMN_LEFT, "name", 0, NULL},
+        {"PROBLEMS", TK_COLUMN_RIGHT, "problems", 0, NULL},
+        {"TITLE", TK_COLUMN_WRAP, "title", 0, NULL},
+        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), NULL, 0, NULL},
+        {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "path", 0, NULL},
+        {0},
 };
 
 static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
 {
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "SUITE", "%s", name);
-	tk_table_set_cell(t, "PROBLEMS", s ? "%zu" : "-", s ? s->count : 0);
-	tk_table_set_cell(t, "SEQUENCE", "%s", s && s->is_sequence ? "yes" : "");
-	tk_table_set_cell(t, "TITLE", "%s", s ? s->title : "cannot be read");
-	tk_table_set_cell(t, "FILE", "%s", s ? s->path : "");
-	if (s)
-		json_array_append_new(
-		        json, json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "title",
-		                      s->title, "path", s->path, "hash", s->hash, "problems",
-		                      (json_int_t)s->count, "sequence", s->is_sequence));
-	else
-		json_array_append_new(json, json_pack("{s:s, s:b}", "name", name, "broken", 1));
+	json_t *row = s ? json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "title",
+	                          s->title, "path", s->path, "hash", s->hash, "problems",
+	                          (json_int_t)s->count, "sequence", s->is_sequence)
+	                : json_pack("{s:s, s:b}", "name", name, "broken", 1);
+
+	tk_table_add_record(t, row);
+	json_array_append_new(json, row);
+	if (!s) {
+		tk_table_set_cell(t, "PROBLEMS", "-");
+		tk_table_set_cell(t, "TITLE", "cannot be read");
+	} else if (s->is_sequence) {
+		tk_table_set_cell(t, "SEQUENCE", "yes");
+	}
 }
 
 /* A broken suite has its row, and its message after the table. */
@@ -143,13 +143,13 @@ static int check(const struct tk_globals *g, const struct suite_options *o, stru
 }
 
 static const struct tk_column show_columns[] = {
-        {"PROBLEM", TK_COLUMN_CUT},
-        {"GFLOP", TK_COLUMN_RIGHT},
-        {"MB", TK_COLUMN_RIGHT},
-        {"FLOP/B", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
-        {"GROUP", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"SOURCE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1)},
-        {NULL, 0},
+        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
+        {"GFLOP", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"MB", TK_COLUMN_RIGHT, NULL, 0, NULL},
+        {"FLOP/B", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), NULL, 0, NULL},
+        {"GROUP", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "group", 0, NULL},
+        {"SOURCE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "source", 0, NULL},
+        {0},
 };
 
 static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_problem *row,
@@ -157,20 +157,17 @@ static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_pro
 {
 	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
 	char title[160];
+	json_t *o;
 
 	tk_problem_format_title(p, title, sizeof title);
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "PROBLEM", "%s", title);
+	o = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title",
+	        title, "op", tk_problem_op_name(p), "dtype", tk_problem_dtype_name(p), "flops",
+	        flops, "bytes", bytes, "group", row->group, "source", row->source);
+	tk_table_add_record(t, o);
+	json_array_append_new(json, o);
 	tk_table_set_cell(t, "GFLOP", "%.4g", flops / 1e9);
 	tk_table_set_cell(t, "MB", "%.4g", bytes / 1e6);
 	tk_table_set_cell(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
-	tk_table_set_cell(t, "GROUP", "%s", row->group);
-	tk_table_set_cell(t, "SOURCE", "%s", row->source);
-	json_array_append_new(
-	        json, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text,
-	                      "title", title, "op", tk_problem_op_name(p), "dtype",
-	                      tk_problem_dtype_name(p), "flops", flops, "bytes", bytes, "group",
-	                      row->group, "source", row->source));
 }
 
 static int show_suite(const struct tk_globals *g, const struct suite_options *o,
