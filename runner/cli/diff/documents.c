@@ -167,10 +167,7 @@ static json_t *summary_object(const struct tk_diff_view *v)
 	const struct tk_diff_report *r = v->report;
 	char line[1024];
 
-	if (r->compared || tk_diff_has_fail_on(v))
-		tk_diff_summarize(v, line, sizeof line);
-	else
-		tk_diff_explain_empty(r, line, sizeof line);
+	tk_diff_summarize(v, line, sizeof line);
 	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o, s:o}", "series",
 	        (json_int_t)r->count, "machines", (json_int_t)r->machines, "compared",
 	        (json_int_t)r->compared, "waiting", (json_int_t)r->waiting, "counts",

@@ -139,10 +139,7 @@ int tk_diff_write_markdown(const struct tk_diff_view *v, FILE *out, struct tk_er
 	left_out += v->count - tk_diff_shown_count(v);
 	if (left_out)
 		tk_buf_add_printf(&b, "\n... and %zu more\n", left_out);
-	if (v->report->compared || tk_diff_has_fail_on(v))
-		tk_diff_summarize(v, line, sizeof line);
-	else
-		tk_diff_explain_empty(v->report, line, sizeof line);
+	tk_diff_summarize(v, line, sizeof line);
 	tk_buf_add_str(&b, "\n");
 	tk_markdown_put_text(&b, line);
 	tk_buf_add_str(&b, "\n");
@@ -269,10 +266,8 @@ int tk_diff_write_github(const struct tk_diff_view *v, FILE *out, struct tk_erro
 	char line[1024];
 
 	put_commands(v, out);
-	if (v->report->compared || tk_diff_has_fail_on(v)) {
-		tk_diff_summarize(v, line, sizeof line);
-	} else {
-		tk_diff_explain_empty(v->report, line, sizeof line);
+	tk_diff_summarize(v, line, sizeof line);
+	if (!v->report->compared && !tk_diff_has_fail_on(v)) {
 		fputs("::error title=tracker::", out);
 		tk_github_put_escaped(out, line, false);
 		fputc('\n', out);

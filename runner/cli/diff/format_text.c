@@ -390,10 +390,7 @@ int tk_diff_write_text(const struct tk_diff_view *v, FILE *out, struct tk_error 
 		tk_diff_write_details(v, out);
 	if (v->first_bad_config)
 		tk_diff_write_bisect_hints(v, out);
-	if (v->report->compared || tk_diff_has_fail_on(v))
-		tk_diff_summarize(v, line, sizeof line);
-	else
-		tk_diff_explain_empty(v->report, line, sizeof line);
+	tk_diff_summarize(v, line, sizeof line);
 	fprintf(out, "%s\n", line);
 	return TK_OK;
 }

@@ -249,10 +249,7 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(results, result(v, v->rows[i]));
-	if (v->report->compared || tk_diff_has_fail_on(v))
-		tk_diff_summarize(v, line, sizeof line);
-	else
-		tk_diff_explain_empty(v->report, line, sizeof line);
+	tk_diff_summarize(v, line, sizeof line);
 	document = json_array_size(results) == shown
 	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}",
 	                             "$schema", SARIF_SCHEMA, "version", "2.1.0", "runs", "tool",

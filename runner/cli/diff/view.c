@@ -62,6 +62,31 @@ static void write_sanitized(struct tk_buf *b, char *out, size_t size)
 	tk_buf_free(b);
 }
 
+static void explain_empty(const struct tk_diff_report *r, char *out, size_t size)
+{
+	struct tk_buf b = TK_BUF_INIT;
+	const char *separator = " (";
+
+	tk_buf_add_str(&b, "diff: nothing was compared: ");
+	if (!r->count)
+		tk_buf_add_str(&b, "no series matches, or the history is empty");
+	else
+		tk_buf_add_printf(
+		        &b, "none of %zu series has a timing before and in the range", r->count);
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		if (r->by_status[i]) {
+			tk_buf_add_printf(&b, "%s%zu %s", separator, r->by_status[i],
+			        tk_verdict_status_name((enum tk_verdict_status)i));
+			separator = ", ";
+		}
+	if (r->count)
+		tk_buf_add_char(&b, ')');
+	if (r->by_status[TK_VERDICT_NEW])
+		tk_buf_add_str(&b, "; new series can be compared from their next night on");
+	add_range(&b, r);
+	write_sanitized(&b, out, size);
+}
+
 void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 {
 	static const enum tk_verdict_status always[] = {TK_VERDICT_REGRESSED, TK_VERDICT_IMPROVED,
@@ -73,6 +98,10 @@ void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 	bool listed[TK_VERDICT_STATUS_COUNT] = {false};
 	char age[64], mean[TK_DIFF_MEAN_TEXT_SIZE];
 
+	if (!r->compared && !tk_diff_has_fail_on(v)) {
+		explain_empty(r, out, size);
+		return;
+	}
 	tk_buf_add_printf(&b, "diff: %zu series on %zu machine%s:", r->count, r->machines,
 	        r->machines == 1 ? "" : "s");
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
@@ -96,31 +125,6 @@ void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size)
 	if (r->waiting)
 		tk_buf_add_printf(&b, "; %zu wait for their turn, measured up to %u night%s ago",
 		        r->waiting, r->waiting_nights, r->waiting_nights == 1 ? "" : "s");
-	write_sanitized(&b, out, size);
-}
-
-void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	const char *separator = " (";
-
-	tk_buf_add_str(&b, "diff: nothing was compared: ");
-	if (!r->count)
-		tk_buf_add_str(&b, "no series matches, or the history is empty");
-	else
-		tk_buf_add_printf(
-		        &b, "none of %zu series has a timing before and in the range", r->count);
-	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
-		if (r->by_status[i]) {
-			tk_buf_add_printf(&b, "%s%zu %s", separator, r->by_status[i],
-			        tk_verdict_status_name((enum tk_verdict_status)i));
-			separator = ", ";
-		}
-	if (r->count)
-		tk_buf_add_char(&b, ')');
-	if (r->by_status[TK_VERDICT_NEW])
-		tk_buf_add_str(&b, "; new series can be compared from their next night on");
-	add_range(&b, r);
 	write_sanitized(&b, out, size);
 }
 

@@ -97,10 +97,8 @@ struct tk_diff_group_totals tk_diff_group_totals(const struct tk_diff_view *v, c
 const char *tk_diff_describe_baseline(const struct tk_diff_report *r, char *out, size_t size);
 
 /* The last line of every format for people, without a newline; its shape does not change, for
- * grep. */
+ * grep; where nothing could be compared, the reason. */
 void tk_diff_summarize(const struct tk_diff_view *v, char *out, size_t size);
-/* The same line if nothing could be compared, with the reason. */
-void tk_diff_explain_empty(const struct tk_diff_report *r, char *out, size_t size);
 /* "good..bad (3 commits)", or the commit that a bisection found; "": unknown. */
 const char *tk_diff_describe_commits(const struct tk_diff_row *row, char *out, size_t size);
 /* The subject of the commit that tk_diff_describe_commits() starts with. */

@@ -213,7 +213,7 @@ static const char *find_owner(void)
 	return last ? word_at(last - 1) : "";
 }
 
-/* The first line says whether files (-f) or folders (-d) are meant instead of the words after it. */
+/* The first line says whether files (-f) or folders (-d) are meant instead of the words below. */
 static void complete(struct tk_globals *g)
 {
 	const char *name = find_command(), *owner;
