@@ -307,6 +307,7 @@ CREATE TABLE bisection (
   build_count INTEGER NOT NULL, failed_build_count INTEGER NOT NULL, comparison_count INTEGER NOT NULL,
   pair_count INTEGER NOT NULL, finished_s INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX bisection_range ON bisection(bad_rev, good_rev);
 
 -- What the monitor reported for a series in a night.
 CREATE TABLE monitor_event (

@@ -1,4 +1,5 @@
 /* Keeping a history healthy: copy, shrink. */
+#include "base/memory.h"
 #include "base/try.h"
 #include "store/db/internal.h"
 #include <errno.h>
@@ -11,18 +12,14 @@
 int tk_store_remove_pending(const char *path, struct tk_error *err)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
-	int status = 0;
 
-	for (size_t i = 0; i < sizeof ends / sizeof *ends && !status; i++) {
-		char *name = NULL;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		AUTO_TEXT name = tk_sprintf("%s%s", path, ends[i]);
 
-		if (asprintf(&name, "%s%s", path, ends[i]) < 0)
-			return tk_fail(err, TK_ENOMEM, "out of memory");
 		if (unlink(name) && errno != ENOENT)
-			status = tk_fail_errno(err, "%s", name);
-		free(name);
+			return tk_fail_errno(err, "%s", name);
 	}
-	return status;
+	return 0;
 }
 
 /* ---- copy ------------------------------------------------------------------------------------ */
@@ -53,18 +50,15 @@ static int copy_pages(struct tk_store *s, const char *to, struct tk_error *err)
 
 static int copy_file(struct tk_store *s, const char *to, struct tk_error *err)
 {
-	char *temporary = NULL;
-	int status;
+	AUTO_TEXT temporary = tk_sprintf("%s.%ld.part", to, (long)getpid());
 
-	if (asprintf(&temporary, "%s.%ld.part", to, (long)getpid()) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	unlink(temporary);
-	status = copy_pages(s, temporary, err);
+	int status = copy_pages(s, temporary, err);
+
 	if (!status && rename(temporary, to) != 0)
 		status = tk_fail_errno(err, "cannot rename %s to %s", temporary, to);
 	if (status)
 		unlink(temporary);
-	free(temporary);
 	return status;
 }
 

@@ -19,13 +19,8 @@ struct tk_store_readers *tk_store_readers_new(const struct tk_store *s)
 {
 	struct tk_store_readers *r = tk_calloc(1, sizeof *r);
 
-	if (!s->is_temporary) {
+	if (!s->is_temporary)
 		r->path = tk_strdup(s->path);
-		if (!r->path) {
-			free(r);
-			return NULL;
-		}
-	}
 	pthread_mutex_init(&r->lock, NULL);
 	return r;
 }

@@ -164,31 +164,43 @@ static void read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 	}
 }
 
-/* at[i]: where column i of the type is in the result; -1: nowhere. */
-static void read_row(sqlite3_stmt *stmt, const struct tk_row_type *type, const int *at, char *row,
-        const char *previous, struct tk_rows_builder *list)
+/* A row type, and where its columns are in the result. */
+struct source {
+	const struct tk_row_type *type;
+	const int *at; /* NULL: in the order of the type, after the id */
+	bool has_id;   /* an int64_t at the start of the row */
+	const char *what;
+};
+
+/* The id of a row is its first member. */
+static const struct tk_db_column id_column = {.name = "id", .kind = TK_COL_INT};
+
+static void read_row(sqlite3_stmt *stmt, const struct source *f, char *row, const char *previous,
+        struct tk_rows_builder *list)
 {
-	for (size_t i = 0; i < type->column_count; i++)
-		if (at[i] >= 0)
-			read_column(stmt, at[i], &type->columns[i], row, previous, list);
+	if (f->has_id)
+		read_column(stmt, 0, &id_column, row, NULL, list);
+	for (size_t i = 0; i < f->type->column_count; i++)
+		read_column(stmt, f->at ? f->at[i] : (int)i + 1, &f->type->columns[i], row,
+		        previous, list);
 }
 
-static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct tk_row_type *type,
-        const int *at, const char *what, struct tk_rows *out, struct tk_error *err)
+static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct source *f,
+        struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, type->row_size, 0};
+	struct tk_rows_builder list = {&rows, f->type->row_size, 0};
 	int code;
 
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		char *row = tk_rows_add(&list);
 
-		read_row(stmt, type, at, row, rows.count > 1 ? row - type->row_size : NULL, &list);
+		read_row(stmt, f, row, rows.count > 1 ? row - f->type->row_size : NULL, &list);
 	}
 	sqlite3_reset(stmt);
 	if (code != SQLITE_DONE) {
 		tk_rows_free(&rows);
-		return tk_db_fail(s, code, err, "cannot read %s", what);
+		return tk_db_fail(s, code, err, "cannot read %s", f->what);
 	}
 	tk_rows_shrink(&list);
 	*out = rows;
@@ -196,9 +208,6 @@ static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct tk_row
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
-
-/* The id of a row is its first member. */
-static const struct tk_db_column id_column = {.name = "id", .kind = TK_COL_INT};
 
 static void add_select(
         struct tk_buf *sql, const struct tk_db_table *t, bool with_long, const char *tail)
@@ -212,41 +221,18 @@ static void add_select(
 	tk_buf_add_printf(sql, " FROM %s %s", t->name, tail);
 }
 
-/* Columns are where add_select() puts them. */
-static void read_table_row(sqlite3_stmt *stmt, const struct tk_db_table *t, char *row,
-        const char *previous, struct tk_rows_builder *list)
-{
-	if (t->has_id)
-		read_column(stmt, 0, &id_column, row, NULL, list);
-	for (size_t i = 0; i < t->column_count; i++)
-		read_column(stmt, (int)i + 1, &t->columns[i], row, previous, list);
-}
-
 int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
         const struct tk_arg *args, struct tk_rows *out, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, t->row_size, 0};
+	const struct tk_row_type type = {t->columns, t->column_count, t->row_size};
+	const struct source f = {&type, NULL, t->has_id, t->name};
 	AUTO(tk_buf) sql = {0};
 	sqlite3_stmt *stmt;
-	int code;
 
 	add_select(&sql, t, false, tail);
 	TRY(tk_db_prepare_args(s, tk_buf_cstr(&sql), args, &stmt, err));
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		char *row = tk_rows_add(&list);
-
-		read_table_row(stmt, t, row, rows.count > 1 ? row - t->row_size : NULL, &list);
-	}
-	sqlite3_reset(stmt);
-	if (code != SQLITE_DONE) {
-		tk_rows_free(&rows);
-		return tk_db_fail(s, code, err, "cannot read the table %s", t->name);
-	}
-	tk_rows_shrink(&list);
-	*out = rows;
-	return 0;
+	return read_rows(s, stmt, &f, out, err);
 }
 
 int tk_store_list(struct tk_store *s, enum tk_table_id table, const char *where,
@@ -265,6 +251,8 @@ int tk_store_get(
         struct tk_store *s, enum tk_table_id table, int64_t id, void *row, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
+	const struct tk_row_type type = {t->columns, t->column_count, t->row_size};
+	const struct source f = {&type, NULL, true, t->name};
 	struct tk_rows_builder kept = {&s->kept, 0, 0};
 	AUTO(tk_buf) sql = {0};
 	sqlite3_stmt *stmt;
@@ -276,7 +264,7 @@ int tk_store_get(
 
 	memset(row, 0, t->row_size);
 	if (code == SQLITE_ROW)
-		read_table_row(stmt, t, row, NULL, &kept);
+		read_row(stmt, &f, row, NULL, &kept);
 	else if (code == SQLITE_DONE)
 		status = tk_fail(err, TK_ENOTFOUND, "%s: there is no %s with the id %lld", s->path,
 		        t->name, (long long)id);
@@ -315,7 +303,9 @@ int tk_store_select(struct tk_store *s, const char *sql, const struct tk_arg *ar
 		return tk_fail(err, TK_EINTERNAL, "too many columns: %s", sql);
 	TRY(tk_db_prepare_args(s, sql, args, &stmt, err));
 	TRY(find_columns(s, stmt, type, at, err));
-	return read_rows(s, stmt, type, at, "the history", out, err);
+	const struct source f = {type, at, false, "the history"};
+
+	return read_rows(s, stmt, &f, out, err);
 }
 
 int tk_store_select_int(struct tk_store *s, const char *sql, const struct tk_arg *args,

@@ -20,72 +20,39 @@ static int errno_of(sqlite3 *db)
 	return why ? why : sqlite3_system_errno(db);
 }
 
-static bool is_table(const char *name)
+/* Why the tracker's constant SQL failed, where another program changed the tables: one was dropped,
+ * or a view has taken its place. Other views are not to blame. */
+static bool explain_change(sqlite3 *db, char *out, size_t size)
 {
-	for (size_t i = 0; name && i < TK_TABLE_COUNT; i++)
-		if (strcmp(name, tk_tables[i].name) == 0)
-			return true;
-	return false;
-}
-
-/* Writes the name of a view that has taken the place of a table, if there is one: the tracker's
- * constant SQL fails there. Other views are not to blame. */
-static bool find_view(sqlite3 *db, char *name, size_t size)
-{
-	static const char sql[] = "SELECT name FROM sqlite_schema WHERE type='view'";
+	static const char sql[] = "SELECT max(type='view') FROM sqlite_schema"
+	                          " WHERE name=?1 AND type IN ('table', 'view')";
 	sqlite3_stmt *stmt = NULL;
-	bool found = false;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK)
-		while (!found && sqlite3_step(stmt) == SQLITE_ROW) {
-			const char *view = (const char *)sqlite3_column_text(stmt, 0);
-
-			found = is_table(view);
-			if (found)
-				snprintf(name, size, "%.100s", view);
-		}
-	sqlite3_finalize(stmt);
-	return found;
-}
-
-/* Writes the name of a table that was dropped, if there is one. */
-static bool find_missing_table(sqlite3 *db, char *name, size_t size)
-{
-	static const char sql[] = "SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?";
-	sqlite3_stmt *stmt = NULL;
-	bool is_missing = false;
+	bool is_found = false;
 
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return false;
-	for (size_t i = 0; !is_missing && i < TK_TABLE_COUNT; i++) {
-		sqlite3_bind_text(stmt, 1, tk_tables[i].name, -1, SQLITE_STATIC);
-		is_missing = sqlite3_step(stmt) == SQLITE_DONE;
-		if (is_missing)
-			snprintf(name, size, "%s", tk_tables[i].name);
+	for (size_t i = 0; !is_found && i < TK_TABLE_COUNT; i++) {
+		const char *name = tk_tables[i].name;
+
+		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+		bool is_missing = sqlite3_step(stmt) == SQLITE_ROW &&
+		                  sqlite3_column_type(stmt, 0) == SQLITE_NULL;
+
+		is_found = is_missing || sqlite3_column_int(stmt, 0);
+		if (is_found)
+			snprintf(out, size,
+			        is_missing
+			                ? "the table \"%s\" is missing: another program removed "
+			                  "it; restore a backup (`tracker db check` lists all "
+			                  "such problems)"
+			                : "\"%s\" is a view, and a history has none: another "
+			                  "program changed it; `tracker db check` lists all such "
+			                  "problems",
+			        name);
 		sqlite3_reset(stmt);
 	}
 	sqlite3_finalize(stmt);
-	return is_missing;
-}
-
-/* Why the tracker's constant SQL failed, where another program changed the tables. */
-static bool explain_change(sqlite3 *db, char *out, size_t size)
-{
-	char name[128];
-
-	if (find_view(db, name, sizeof name))
-		snprintf(out, size,
-		        "\"%s\" is a view, and a history has none: another program changed it; "
-		        "`tracker db check` lists all such problems",
-		        name);
-	else if (find_missing_table(db, name, sizeof name))
-		snprintf(out, size,
-		        "the table \"%s\" is missing: another program removed it; restore a "
-		        "backup (`tracker db check` lists all such problems)",
-		        name);
-	else
-		return false;
-	return true;
+	return is_found;
 }
 
 static int status_of(sqlite3 *db, int rc)

@@ -1,4 +1,5 @@
 /* Triage of alerts: an append-only history, and the state that follows from it. */
+#include "base/try.h"
 #include "store/db/internal.h"
 #include <string.h>
 
@@ -31,38 +32,20 @@ enum tk_triage_state tk_alert_compute_state(
 	return alert->status == TK_ALERT_CLOSED && !settled ? TK_TRIAGE_RECOVERED : state;
 }
 
-/* The same alert or group, or one of a group and that group: of those the last word counts. */
-static bool is_about_the_same(const struct tk_rows *alerts, const char *one, const char *other)
-{
-	bool same = strcmp(one, other) == 0;
-
-	for (size_t i = 0; !same && i < alerts->count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(alerts, struct tk_alert_row, i);
-
-		same = (strcmp(a->uid, one) == 0 && strcmp(a->group_uid, other) == 0) ||
-		       (strcmp(a->uid, other) == 0 && strcmp(a->group_uid, one) == 0);
-	}
-	return same;
-}
-
+/* Rows about the same alert or group, or about one of a group and that group: of those the last one
+ * counts. */
 int tk_store_append_triage(
         struct tk_store *s, const struct tk_triage_row *row, struct tk_error *err)
 {
 	struct tk_triage_row copy = *row;
-	struct tk_rows triage_rows = {0}, alerts = {0};
-	int64_t id;
-	int status = tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &triage_rows, err);
+	int64_t newest_s;
 
-	if (!status)
-		status = tk_store_list_alerts(s, &alerts, err);
-	for (size_t i = 0; !status && i < triage_rows.count; i++) { /* in the order of time */
-		const struct tk_triage_row *t = TK_ROWS_AT(&triage_rows, struct tk_triage_row, i);
-
-		if (t->at_s >= copy.at_s &&
-		        is_about_the_same(&alerts, t->alert_uid, row->alert_uid))
-			copy.at_s = t->at_s + 1;
-	}
-	tk_rows_free(&triage_rows);
-	tk_rows_free(&alerts);
-	return status ? status : tk_store_put(s, TK_TABLE_triage, &copy, &id, err);
+	TRY(tk_store_select_int(s,
+	        "SELECT max(at_s) FROM triage t WHERE alert_uid=?1 OR EXISTS (SELECT 1 FROM alert a"
+	        " WHERE (a.uid=?1 AND a.group_uid=t.alert_uid)"
+	        " OR (a.uid=t.alert_uid AND a.group_uid=?1))",
+	        TK_ARGS(row->alert_uid), INT64_MIN, &newest_s, err));
+	if (copy.at_s <= newest_s)
+		copy.at_s = newest_s + 1;
+	return tk_store_put(s, TK_TABLE_triage, &copy, NULL, err);
 }
