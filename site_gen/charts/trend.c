@@ -16,6 +16,7 @@
 #define TREND_X_TICKS 6
 #define END_PERCENT 6.0 /* a label this near to an end does not reach over it */
 #define RANGE_FLOOR 0.05
+#define INDEX_NIGHTS 90
 #define INDEX_FLOOR 0.02 /* of the range to either side, so that noise looks like noise */
 
 /* The points that are drawn. */
@@ -156,27 +157,28 @@ void tk_sparkline_draw(struct tk_buf *out, const struct tk_site_series *s)
 	tk_buf_add_str(out, "\" r=\"2\"/></svg>");
 }
 
-void tk_index_draw(struct tk_buf *out, const struct tk_perf_index *index)
+void tk_index_draw(struct tk_buf *out, const struct tk_trend *t)
 {
-	struct tk_plot p = {
-	        180, 36, 2, 2, 2, 2, {0}, {.lo = 1 - INDEX_FLOOR, .hi = 1 + INDEX_FLOOR}};
-	if (index->count < 2)
+	struct tk_plot p = {180, 36, 2, 2, 2, 2, {0}, {.lo = -INDEX_FLOOR, .hi = INDEX_FLOOR}};
+	const struct tk_total *all = &t->all;
+	size_t first = all->count > INDEX_NIGHTS ? all->count - INDEX_NIGHTS : 0;
+	if (all->count < 2)
 		return;
-	for (size_t i = 0; i < index->count; i++) {
-		p.y.lo = fmin(p.y.lo, index->at[i].value);
-		p.y.hi = fmax(p.y.hi, index->at[i].value);
+	for (size_t i = first; i < all->count; i++) {
+		p.y.lo = fmin(p.y.lo, t->levels[i] - t->levels[first]);
+		p.y.hi = fmax(p.y.hi, t->levels[i] - t->levels[first]);
 	}
-	p.x.lo = (double)index->at[0].as_of_s;
-	p.x.hi = (double)index->at[index->count - 1].as_of_s;
+	p.x.lo = (double)all->nights[first].as_of_s;
+	p.x.hi = (double)all->nights[all->count - 1].as_of_s;
 	tk_buf_add_printf(out,
 	        "<svg class=\"spark index-line\" viewBox=\"0 0 %d %d\" "
 	        "preserveAspectRatio=\"xMinYMid\" aria-hidden=\"true\"><path "
 	        "class=\"middle\" d=\"M0 %.1fH%d\"/><path class=\"line\" d=\"",
-	        p.width, p.height, tk_plot_y(&p, 1), p.width);
-	for (size_t i = 0; i < index->count; i++)
-		tk_buf_add_printf(out, "%c%.0f %.1f", i ? 'L' : 'M',
-		        tk_plot_x(&p, (double)index->at[i].as_of_s),
-		        tk_plot_y(&p, index->at[i].value));
+	        p.width, p.height, tk_plot_y(&p, 0), p.width);
+	for (size_t i = first; i < all->count; i++)
+		tk_buf_add_printf(out, "%c%.0f %.1f", i > first ? 'L' : 'M',
+		        tk_plot_x(&p, (double)all->nights[i].as_of_s),
+		        tk_plot_y(&p, t->levels[i] - t->levels[first]));
 	tk_buf_add_str(out, "\"/></svg>");
 }
 

@@ -8,14 +8,14 @@
 
 struct json_t;
 struct tk_buf;
-struct tk_perf_index;
 struct tk_plot;
 struct tk_site_series;
+struct tk_trend;
 
 /* The 60 newest points, 120 x 28, with the last change points. Draws nothing without a trend. */
 void tk_sparkline_draw(struct tk_buf *out, const struct tk_site_series *s);
-/* The line of an index. */
-void tk_index_draw(struct tk_buf *out, const struct tk_perf_index *index);
+/* The line of an index over the newest nights. */
+void tk_index_draw(struct tk_buf *out, const struct tk_trend *t);
 /* All loaded points with their intervals, stretched to the box, over a grid; *plot has its axes.
  * marks: of pages/series.c. false: there is nothing to draw. */
 bool tk_trend_draw(struct tk_buf *out, struct tk_plot *plot, const struct tk_site_series *s,

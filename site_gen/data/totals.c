@@ -152,7 +152,7 @@ void tk_totals_add_points(
 
 /* ---- the index ---- */
 
-void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total *out)
+static void merge(const struct tk_total *parts, size_t count, struct tk_total *out)
 {
 	*out = (struct tk_total){.example = count ? parts[0].example : NULL};
 	for (size_t i = 0; i < count; i++) {
@@ -177,21 +177,21 @@ void tk_total_levels(const struct tk_total *t, double *levels)
 	}
 }
 
-double tk_total_change(const struct tk_total *t, const double *levels, int days)
+double tk_trend_change(const struct tk_trend *t, int days)
 {
-	if (t->count < 2)
+	size_t count = t->all.count;
+	if (count < 2)
 		return NAN;
-	const double newest = levels[t->count - 1];
-	int64_t since_s = t->nights[t->count - 1].as_of_s - (int64_t)days * DAY_S;
+	int64_t since_s = t->all.nights[count - 1].as_of_s - (int64_t)days * DAY_S;
 	if (!days)
-		return expm1(newest - levels[0]);
-	for (size_t i = t->count; i-- > 0;)
-		if (t->nights[i].as_of_s <= since_s + DAY_S / 4)
-			return expm1(newest - levels[i]);
+		return expm1(t->levels[count - 1] - t->levels[0]);
+	for (size_t i = count; i-- > 0;)
+		if (t->all.nights[i].as_of_s <= since_s + DAY_S / 4)
+			return expm1(t->levels[count - 1] - t->levels[i]);
 	return NAN;
 }
 
-double tk_total_noise(const struct tk_total *t)
+static double find_noise(const struct tk_total *t)
 {
 	double *steps = tk_malloc((t->count + 1) * sizeof *steps);
 	size_t count = 0;
@@ -205,89 +205,37 @@ double tk_total_noise(const struct tk_total *t)
 	return noise;
 }
 
-/* ---- perf index ---- */
-
-#define DAY_S 86400
-
-/* Adds the changes of a series into its nights; returns all of them together, NAN: none. */
-static double add_steps(const struct tk_site_series *s, struct tk_total *nights)
+void tk_trend_load(const struct tk_total *parts, size_t count, struct tk_trend *out)
 {
-	double change = NAN;
-	for (size_t i = 1; i < s->sparkline.count; i++) {
-		const struct tk_sparkline_point *p = &s->sparkline.at[i];
-		if (!(p->value > 0) || !(p[-1].value > 0))
-			continue;
-		struct tk_total_night *night = find_night(nights, p->as_of_s);
-		double log_speedup = log((double)p[-1].value / p->value);
-		night->log_sum += log_speedup;
-		night->count++;
-		change = isnan(change) ? log_speedup : change + log_speedup;
-	}
-	return change;
+	*out = (struct tk_trend){.parts = parts, .count = count};
+	merge(parts, count, &out->all);
+	out->levels = tk_malloc((out->all.count + 1) * sizeof *out->levels);
+	out->noise = find_noise(&out->all);
+	tk_total_levels(&out->all, out->levels);
 }
 
-/* The interval over the series of their whole changes; the mean's is that of the index. */
-static void set_interval(struct tk_perf_index *out, double sum, double squares)
+void tk_trend_free(struct tk_trend *t)
 {
-	double n = (double)out->series,
-	       variance = n > 1 ? (squares - sum * sum / n) / (n - 1) : NAN;
-	double half = 1.96 * sqrt(fmax(variance, 0) / n),
-	       newest = out->count ? out->at[out->count - 1].value : NAN;
-	out->lo = n > 1 ? newest * exp(-half) : NAN;
-	out->hi = n > 1 ? newest * exp(half) : NAN;
+	free(t->all.nights);
+	free(t->levels);
 }
 
-static void chain(struct tk_perf_index *out, const struct tk_total *nights, int64_t first_s)
+static bool is_same_trend(const struct tk_total *a, const struct tk_total *b)
 {
-	double level = 0;
-	size_t count = nights->count,
-	       skip = count + 1 > TK_PERF_INDEX_NIGHTS ? count + 1 - TK_PERF_INDEX_NIGHTS : 0;
-	if (!skip && count) {
-		out->at[0].as_of_s = first_s;
-		out->at[out->count++].value = 1;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct tk_total_night *night = &nights->nights[i];
-		level = i + 1 > skip ? level + night->log_sum / (double)night->count : 0;
-		if (i + 1 < skip)
-			continue;
-		out->at[out->count].as_of_s = night->as_of_s;
-		out->at[out->count++].value = exp(level);
-	}
+	return a->example->device == b->example->device &&
+	       a->example->op_file == b->example->op_file;
 }
 
-void tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
-        const char *op, struct tk_perf_index *out)
+size_t tk_totals_find(const struct tk_totals *t, const struct tk_site_device *device,
+        const char *op, const struct tk_total **parts)
 {
-	struct tk_total nights = {0};
-	double sum = 0, squares = 0;
-	int64_t first_s = INT64_MAX;
-	*out = (struct tk_perf_index){.lo = NAN, .hi = NAN};
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		if (s->device != device || !tk_series_is_ranked(s) || strcmp(s->problem->op, op))
-			continue;
-		double change = add_steps(s, &nights);
-		if (isnan(change))
-			continue;
-		first_s =
-		        s->sparkline.at[0].as_of_s < first_s ? s->sparkline.at[0].as_of_s : first_s;
-		out->series++;
-		sum += change;
-		squares += change * change;
+	for (size_t i = 0, end; i < t->count; i = end) {
+		for (end = i + 1; end < t->count && is_same_trend(&t->at[i], &t->at[end]); end++)
+			;
+		*parts = &t->at[i];
+		if (t->at[i].example->device == device &&
+		        !strcmp(t->at[i].example->problem->op, op))
+			return end - i;
 	}
-	chain(out, &nights, first_s);
-	set_interval(out, sum, squares);
-	free(nights.nights);
-}
-
-double tk_perf_index_change(const struct tk_perf_index *index, int days)
-{
-	if (index->count < 2)
-		return NAN;
-	int64_t since_s = index->at[index->count - 1].as_of_s - (int64_t)days * DAY_S;
-	for (size_t i = index->count; i-- > 0;)
-		if (index->at[i].as_of_s <= since_s + DAY_S / 4)
-			return index->at[index->count - 1].value / index->at[i].value - 1;
-	return NAN;
+	return 0;
 }

@@ -45,37 +45,26 @@ void tk_totals_free(struct tk_totals *t);
 void tk_totals_add_points(
         struct tk_totals *t, size_t series, const struct tk_point *points, size_t count);
 
-/* Sums totals into a new one; free its nights. */
-void tk_totals_merge(const struct tk_total *parts, size_t count, struct tk_total *out);
-/* levels[i]: the logarithm of the index after nights[i]; 0 in the first night. */
-void tk_total_levels(const struct tk_total *t, double *levels);
+/* The totals of a kernel on a device, which are neighbours; returns their number, 0: none. */
+size_t tk_totals_find(const struct tk_totals *t, const struct tk_site_device *device,
+        const char *op, const struct tk_total **parts);
+
+/* The index of some totals together. */
+struct tk_trend {
+	const struct tk_total *parts;
+	size_t count;
+	struct tk_total all; /* the sum of the parts */
+	double *levels; /* the logarithm of the index after all.nights[i]; 0 in the first night */
+	/* how far an unchanged index moves from night to night: 1.48 times the median absolute
+	 * step; NAN: fewer than five steps */
+	double noise;
+};
+void tk_trend_load(const struct tk_total *parts, size_t count, struct tk_trend *out);
+void tk_trend_free(struct tk_trend *t);
 /* The change within the newest `days`: 0.02 for 2 % faster; 0 days: since the first night. NAN: the
  * index is younger. */
-double tk_total_change(const struct tk_total *t, const double *levels, int days);
-/* How far an unchanged index moves from night to night: 1.48 times the median absolute step; NAN:
- * fewer than five steps. */
-double tk_total_noise(const struct tk_total *t);
-
-/* The performance index of a kernel on a device: how the speed of all its series together
- * changed. */
-
-#define TK_PERF_INDEX_NIGHTS 90
-
-/* Chain-linked: from night to night, the geometric mean of the speed-ups of the series that have
- * a time in this night and an earlier one. A new or missing series does not move it. */
-struct tk_perf_index {
-	struct {
-		int64_t as_of_s;
-		double value; /* 1 in the first night */
-	} at[TK_PERF_INDEX_NIGHTS];
-	size_t count;  /* oldest first */
-	size_t series; /* that were compared */
-	double lo, hi; /* 95 % interval of the newest value over the series; NAN: unknown */
-};
-
-void tk_perf_index_load(const struct tk_model *m, const struct tk_site_device *device,
-        const char *op, struct tk_perf_index *out);
-/* The change within the newest days: 0.02 for 2 % faster; NAN: the index is younger. */
-double tk_perf_index_change(const struct tk_perf_index *index, int days);
+double tk_trend_change(const struct tk_trend *t, int days);
+/* The levels of one total, as above. */
+void tk_total_levels(const struct tk_total *t, double *levels);
 
 #endif

@@ -194,21 +194,26 @@ static void set_speed(
 	tk_tone_set(o, tone, is_even ? TK_TONE_QUIET : change > 0 ? TK_TONE_GOOD : TK_TONE_BAD);
 }
 
-static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_perf_index *index)
+/* The index, as on the page of its trend. */
+static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_site_device *device,
+        const char *op)
 {
+	const struct tk_total *parts;
+	struct tk_trend t;
 	char text[TK_FORMAT_SIZE];
-	double value = index->count ? index->at[index->count - 1].value : NAN;
-	bool known = index->count > 1;
-	tk_value_set_fmt(o, "index", known ? "%.1f" : "", 100 * value);
-	tk_value_set(o, "index_half",
-	        known && isfinite(index->lo)
-	                ? tk_format_half_width(value, index->lo, index->hi, text)
-	                : "");
-	tk_value_set_int(o, "index_nights", index->count);
-	set_speed(site, o, "week", "week_tone", tk_perf_index_change(index, 7));
-	set_speed(site, o, "month", "month_tone", tk_perf_index_change(index, 30));
-	tk_index_draw(&site->markup, index);
+	size_t n = tk_totals_find(&site->totals, device, op, &parts);
+	tk_trend_load(parts, n, &t);
+	size_t count = t.all.count;
+	tk_value_set_fmt(o, "index", count > 1 ? "%.1f" : "",
+	        count > 1 ? 100 * exp(t.levels[count - 1]) : 0);
+	tk_value_set_fmt(o, "index_noise", isfinite(t.noise) ? "±%s" : "",
+	        isfinite(t.noise) ? tk_format_change(expm1(t.noise), text) + 1 : "");
+	tk_value_set_int(o, "index_nights", count);
+	set_speed(site, o, "week", "week_tone", tk_trend_change(&t, 7));
+	set_speed(site, o, "month", "month_tone", tk_trend_change(&t, 30));
+	tk_index_draw(&site->markup, &t);
 	tk_page_set_markup(site, o, "index_markup");
+	tk_trend_free(&t);
 }
 
 static int add_tile(struct tk_site *site, struct tk_value *list,
@@ -216,7 +221,6 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
         struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_perf_index index;
 	struct tk_ceiling_set ceilings;
 	size_t count, problems;
 	char text[TK_FORMAT_SIZE];
@@ -225,7 +229,6 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	*added = best != NULL;
 	if (!best)
 		return 0;
-	tk_perf_index_load(m, device, op, &index);
 	struct tk_value *o = tk_value_append(list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);
@@ -245,7 +248,7 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	        : isfinite(measured) ? tk_format_percent(measured, text)
 	                             : "");
 	tk_value_set(o, "peak_of", isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
-	set_index(site, o, &index);
+	set_index(site, o, device, op);
 	double ratio = tk_standing_against_vendor(m, device, op, &problems);
 	tk_value_set_fmt(o, "vendor",
 	        isfinite(ratio) ? "%.0f %% of the vendor’s speed (%zu problem%s)" : "", 100 * ratio,

@@ -25,45 +25,6 @@ static const struct {
 	const char *title;
 } spans[CHANGES] = {{7, "7 d"}, {30, "30 d"}, {90, "90 d"}, {365, "365 d"}, {0, "all"}};
 
-/* ---- one trend ---- */
-
-static void trend_free(struct tk_trend *t)
-{
-	free(t->all.nights);
-	free(t->levels);
-}
-
-static void trend_load(const struct tk_total *parts, size_t count, struct tk_trend *out)
-{
-	*out = (struct tk_trend){.parts = parts, .count = count};
-	tk_totals_merge(parts, count, &out->all);
-	out->levels = tk_malloc((out->all.count + 1) * sizeof *out->levels);
-	out->noise = tk_total_noise(&out->all);
-	tk_total_levels(&out->all, out->levels);
-}
-
-static bool is_same_trend(const struct tk_total *a, const struct tk_total *b)
-{
-	return a->example->device == b->example->device &&
-	       a->example->op_file == b->example->op_file;
-}
-
-/* The totals of a kernel on a device; 0: none. */
-static size_t find_parts(const struct tk_site *site, const struct tk_site_device *device,
-        const char *op, const struct tk_total **parts)
-{
-	const struct tk_totals *t = &site->totals;
-	for (size_t i = 0, end; i < t->count; i = end) {
-		for (end = i + 1; end < t->count && is_same_trend(&t->at[i], &t->at[end]); end++)
-			;
-		*parts = &t->at[i];
-		if (t->at[i].example->device == device &&
-		        !strcmp(t->at[i].example->problem->op, op))
-			return end - i;
-	}
-	return 0;
-}
-
 /* ---- a row of a table ---- */
 
 /* index, series, noise; changes: a cell for each of the spans. */
@@ -80,7 +41,7 @@ static void set_numbers(struct tk_site *site, struct tk_value *o, const struct t
 	struct tk_value *list = tk_value_add_list(o, "changes");
 	for (int i = 0; i < CHANGES; i++) {
 		struct tk_value *cell = tk_value_append(list);
-		double change = tk_total_change(&t->all, t->levels, spans[i].days);
+		double change = tk_trend_change(t, spans[i].days);
 		tk_value_set(cell, "span", spans[i].title);
 		bool even = !isfinite(change) || fabs(change) < site->options->tie;
 		tk_value_set_change(cell, "change", change, "–");
@@ -89,19 +50,6 @@ static void set_numbers(struct tk_site *site, struct tk_value *o, const struct t
 		        : change > 0 ? TK_TONE_GOOD
 		                     : TK_TONE_BAD);
 	}
-}
-
-/* The newest nights as the small line of the overview. */
-static void set_spark(struct tk_site *site, struct tk_value *o, const struct tk_trend *t)
-{
-	struct tk_perf_index index = {.lo = NAN, .hi = NAN};
-	size_t skip = t->all.count > TK_PERF_INDEX_NIGHTS ? t->all.count - TK_PERF_INDEX_NIGHTS : 0;
-	for (size_t i = skip; i < t->all.count; i++) {
-		index.at[index.count].as_of_s = t->all.nights[i].as_of_s;
-		index.at[index.count++].value = exp(t->levels[i] - t->levels[skip]);
-	}
-	tk_index_draw(&site->markup, &index);
-	tk_page_set_markup(site, o, "index_markup");
 }
 
 /* ---- charts ---- */
@@ -183,8 +131,8 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 		lines[line_count++] = line;
 		struct tk_value *key = tk_value_append(keys);
 		tk_value_set_int(key, "style", line.style);
-		tk_page_set_key(
-		        site, key, line.style, parts[i].variant ? parts[i].variant : "all backends");
+		tk_page_set_key(site, key, line.style,
+		        parts[i].variant ? parts[i].variant : "all backends");
 	}
 	tk_buf_add_str(data, "]}");
 	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_TIMES,
@@ -216,14 +164,14 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
         struct tk_error *err)
 {
 	struct tk_trend t;
-	trend_load(part, 1, &t);
+	tk_trend_load(part, 1, &t);
 	struct tk_value *o = tk_value_append(rows);
 	tk_value_set_clip(o, "backend", part->variant ? part->variant : "all backends", 60);
 	tk_value_set_clip(o, "type", part->dtype ? part->dtype : "all types", 20);
 	tk_mark_draw_key(&site->markup, part->example->style);
 	tk_page_set_markup(site, o, "mark_markup");
 	set_numbers(site, o, &t);
-	trend_free(&t);
+	tk_trend_free(&t);
 	return 0;
 }
 
@@ -281,14 +229,15 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		const struct tk_total *parts;
 		struct tk_trend t;
-		size_t count = find_parts(site, tk_model_ordered_device(m, d), op, &parts);
+		size_t count =
+		        tk_totals_find(&site->totals, tk_model_ordered_device(m, d), op, &parts);
 		if (!count)
 			continue;
-		trend_load(parts, count, &t);
+		tk_trend_load(parts, count, &t);
 		tk_buf_add_str(&data, any ? ",\n" : "");
 		any = true;
 		status = add_section(site, tk_value_append(devices), &t, &data, err);
-		trend_free(&t);
+		tk_trend_free(&t);
 	}
 	if (!status)
 		status = put_data(site, file, &data, err);
@@ -304,10 +253,10 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 {
 	const struct tk_total *parts;
 	struct tk_trend t;
-	size_t count = find_parts(site, device, of_op->problem->op, &parts);
+	size_t count = tk_totals_find(&site->totals, device, of_op->problem->op, &parts);
 	if (!count)
 		return 0;
-	trend_load(parts, count, &t);
+	tk_trend_load(parts, count, &t);
 	struct tk_value *o = tk_value_append(list);
 	tk_value_set_clip(o, "op", tk_op_title(of_op->problem->op), 60);
 	tk_value_set_clip(o, "op_file", of_op->op_file, 100);
@@ -315,8 +264,9 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 	tk_value_set_clip(o, "device", device->name, 60);
 	tk_value_set_clip(o, "device_name", device->row->name, 60);
 	set_numbers(site, o, &t);
-	set_spark(site, o, &t);
-	trend_free(&t);
+	tk_index_draw(&site->markup, &t);
+	tk_page_set_markup(site, o, "index_markup");
+	tk_trend_free(&t);
 	return 0;
 }
 

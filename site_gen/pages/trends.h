@@ -2,18 +2,10 @@
 #ifndef TK_SITE_TRENDS_H
 #define TK_SITE_TRENDS_H
 #include "site_gen/charts/chart.h"
+#include "site_gen/data/totals.h"
 #include "site_gen/pages/page.h"
 
 #define TK_TREND_CAUSES_MAX 8
-
-/* The totals of one kernel on one device: neighbours in struct tk_totals. */
-struct tk_trend {
-	const struct tk_total *parts;
-	size_t count;
-	struct tk_total all; /* the sum of the parts */
-	double *levels;      /* of `all` */
-	double noise;
-};
 
 /* causes: what moved the index of a kernel on a device most, newest first: number, when, effect,
  * tone, count (of series), cause, and what tk_page_set_revision sets. Returns the marks of the
