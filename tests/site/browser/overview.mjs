@@ -106,7 +106,7 @@ export const tests = {
     assert.ok(tiles.length <= 6);
     assert.match(
       tiles[0],
-      /^GEMM NVIDIA H200 \d+\.\d TFLOP\/s \d+ % of datasheet peak.*index of \d+ nights/,
+      /^GEMM NVIDIA H200 \d+\.\d TFLOP\/s \d+ % of datasheet peak.*Index \d+\.\d noise .*, \d+ nights/,
     );
     const causes = await texts("table.causes tbody tr");
     assert.equal(causes.length, 3, "two regressions of one commit are one row");
