@@ -55,7 +55,7 @@ static int verify_fetched(struct tk_engine *e, struct tk_error *err)
 	return tk_verify_outputs(e->problem, e->host, e->out->check_seed, &e->out->verdict, err);
 }
 
-int tk_engine_verify_reference(struct tk_engine *e, uint32_t set)
+static int verify_reference(struct tk_engine *e, uint32_t set)
 {
 	struct tk_error err = {0};
 	TRY(tk_engine_fetch_outputs(e, set));
@@ -63,11 +63,11 @@ int tk_engine_verify_reference(struct tk_engine *e, uint32_t set)
 }
 
 /* Inputs are equal: outputs with the same bits as the verified ones are right as well. */
-int tk_engine_verify_set(struct tk_engine *e, uint32_t set)
+static int verify_set(struct tk_engine *e, uint32_t set)
 {
 	bool same = false;
 	int status = tk_engine_compare_outputs(e, set, &same);
-	return status || same ? status : tk_engine_verify_reference(e, set);
+	return status || same ? status : verify_reference(e, set);
 }
 
 /* On the first and the last set, to find a kernel that always uses the addresses of one of them. */
@@ -114,7 +114,7 @@ static int verify_first_launches(struct tk_engine_verification *v)
 		return 0;
 	verify_thread(v);
 	status = check_result(e, v->status, &v->err);
-	return status || same ? status : tk_engine_verify_reference(e, v->differing_set);
+	return status || same ? status : verify_reference(e, v->differing_set);
 }
 
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out)
@@ -314,7 +314,7 @@ static int check_reference(struct tk_engine *e, uint32_t set)
 {
 	if (e->reference_checks++ >= REFERENCE_CHECKS_MAX)
 		return 0;
-	return tk_engine_verify_reference(e, set);
+	return verify_reference(e, set);
 }
 
 int tk_engine_check_mark(struct tk_engine *e)
@@ -342,7 +342,7 @@ static int verify_last_sets(struct tk_engine *e)
 {
 	uint64_t count = e->batch < e->active_set_count ? e->batch : e->active_set_count;
 	uint32_t first = last_first_set(e);
-	int status = tk_engine_verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count));
+	int status = verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count));
 	for (int i = 0; !status && i < OTHER_SETS && count > 1; i++) {
 		uint32_t set = choose_set(e, first);
 		bool same = false;
@@ -438,7 +438,7 @@ static int verify_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
 {
 	const struct tk_tensor *t = &e->host[tensor];
 	change_signs(t, t->data);
-	int status = tk_engine_verify_reference(e, set);
+	int status = verify_reference(e, set);
 	change_signs(t, t->data);
 	return status;
 }

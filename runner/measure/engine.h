@@ -109,10 +109,6 @@ bool tk_telemetry_is_power_limit(const struct tk_telemetry *t);
 struct tk_engine_verification;
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out);
 int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *v);
-/* Verifies the outputs that a set has now. */
-int tk_engine_verify_set(struct tk_engine *e, uint32_t set);
-/* The same, always against the reference: with the inputs that the host has now. */
-int tk_engine_verify_reference(struct tk_engine *e, uint32_t set);
 
 /* checks.c: that timed launches did their work. Draws the seed that decides where and when;
  * overwrites a piece of an output before some samples; looks at it after them. */
@@ -127,22 +123,14 @@ int tk_engine_trace_start(struct tk_engine *e);
 int tk_engine_trace_write(struct tk_engine *e);
 void tk_engine_trace_end(struct tk_engine *e);
 
-/* tensors.c: host copies with seeded inputs; their memory is reused by later jobs. */
-int tk_engine_fill_host(struct tk_engine *e);
-void tk_engine_release_host(struct tk_engine *e);
-
 /* tensors.c: as many input sets on the device as the cache mode needs, and access to outputs. */
 int tk_engine_make_sets(struct tk_engine *e);
 void tk_engine_free_sets(struct tk_engine *e);
 /* Fills the outputs of a set with NaN, so that verification finds elements that a kernel does not
  * write; padding between rows with zeros, which a kernel is to leave. */
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set);
-/* The bytes from `at` on of such an output. */
-void tk_engine_fill_unwritten(
-        const struct tk_engine *e, const struct tk_tensor *t, uint64_t at, void *out, size_t len);
 /* Waits for the launches, and lets the backend convert the outputs of a set. */
 int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set);
-int tk_engine_download(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to);
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set); /* into e->host */
 /* Keeps the verified outputs of a set; compares those of another set with them, bit by bit. */
 int tk_engine_save_outputs(struct tk_engine *e, uint32_t set);

@@ -79,10 +79,22 @@ static void release(const struct tk_engine *e, uint32_t tensor)
 		        (int)e->problem->dist};
 }
 
-void tk_engine_release_host(struct tk_engine *e)
+static void release_host(struct tk_engine *e)
 {
 	for (uint32_t i = 0; i < e->tensor_count; i++)
 		release(e, i);
+}
+
+static void fill_unwritten(
+        const struct tk_engine *e, const struct tk_tensor *t, uint64_t at, void *out, size_t len)
+{
+	uint64_t element = tk_dtype_bytes(t->dtype), row = (uint64_t)t->dim[t->ndim - 1] * element,
+	         used = row - (uint64_t)e->problem->abi.row_padding * element;
+	unsigned char *bytes = out;
+	memset(bytes, 0xff, len);
+	for (size_t i = 0; e->problem->abi.row_padding && i < len; i++)
+		if ((at + i) % row >= used)
+			bytes[i] = 0;
 }
 
 static int fill_tensor(struct tk_engine *e, uint32_t tensor)
@@ -90,7 +102,7 @@ static int fill_tensor(struct tk_engine *e, uint32_t tensor)
 	struct tk_tensor *t = &e->host[tensor];
 	if (t->output) {
 		if (!e->ops->fill)
-			tk_engine_fill_unwritten(e, t, 0, t->data, t->bytes);
+			fill_unwritten(e, t, 0, t->data, t->bytes);
 		return 0;
 	}
 	int status = tk_inputs_fill_from(
@@ -100,7 +112,7 @@ static int fill_tensor(struct tk_engine *e, uint32_t tensor)
 	return status;
 }
 
-int tk_engine_fill_host(struct tk_engine *e)
+static int fill_host(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	int status = 0;
@@ -200,18 +212,6 @@ static int upload(struct tk_engine *e, uint32_t set, uint32_t tensor)
 	return tk_engine_check_status(e, status, "upload", &abi);
 }
 
-void tk_engine_fill_unwritten(
-        const struct tk_engine *e, const struct tk_tensor *t, uint64_t at, void *out, size_t len)
-{
-	uint64_t element = tk_dtype_bytes(t->dtype), row = (uint64_t)t->dim[t->ndim - 1] * element,
-	         used = row - (uint64_t)e->problem->abi.row_padding * element;
-	unsigned char *bytes = out;
-	memset(bytes, 0xff, len);
-	for (size_t i = 0; e->problem->abi.row_padding && i < len; i++)
-		if ((at + i) % row >= used)
-			bytes[i] = 0;
-}
-
 /* Piece by piece where the device cannot fill: the host's copy may hold verified outputs. */
 static int upload_unwritten(
         struct tk_engine *e, const struct tk_tensor *t, struct tk_abi_error *abi)
@@ -220,7 +220,7 @@ static int upload_unwritten(
 	int status = TK_ABI_OK;
 	for (size_t at = 0; status == TK_ABI_OK && at < t->bytes; at += sizeof piece) {
 		size_t len = min_u64(t->bytes - at, sizeof piece);
-		tk_engine_fill_unwritten(e, t, at, piece, len);
+		fill_unwritten(e, t, at, piece, len);
 		status = e->ops->upload(e->device, (char *)t->data + at, piece, len, abi);
 	}
 	return status;
@@ -348,7 +348,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 		        "the tensors take %.1f GiB, the device has %.1f GiB", gib(set_bytes),
 		        gib(e->info.memory_bytes));
 	tk_engine_sample_memory(e);
-	if ((status = tk_engine_fill_host(e)) || (status = tk_engine_run_forward(e)))
+	if ((status = fill_host(e)) || (status = tk_engine_run_forward(e)))
 		return status;
 	uint32_t wanted = count_sets(e, set_bytes);
 	e->sets = tk_calloc(wanted, sizeof *e->sets);
@@ -360,7 +360,7 @@ int tk_engine_make_sets(struct tk_engine *e)
 	return status;
 }
 
-int tk_engine_download(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to)
+static int download_outputs(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->sets[set][tensor];
@@ -383,7 +383,7 @@ int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set)
 	TRY(tk_engine_finish_outputs(e, set));
 	for (uint32_t i = 0; i < e->tensor_count; i++)
 		if (e->host[i].output)
-			TRY(tk_engine_download(e, set, i, e->host[i].data));
+			TRY(download_outputs(e, set, i, e->host[i].data));
 	return 0;
 }
 
@@ -414,7 +414,7 @@ static int compare_on_host(struct tk_engine *e, uint32_t set, uint32_t tensor, b
 	*same = false;
 	if (!got)
 		return 0;
-	int status = tk_engine_download(e, set, tensor, got);
+	int status = download_outputs(e, set, tensor, got);
 	*same = !status && memcmp(got, e->host[tensor].data, bytes) == 0;
 	free(got);
 	return status;
@@ -456,5 +456,5 @@ void tk_engine_free_sets(struct tk_engine *e)
 	for (uint32_t i = 0; i < e->tensor_count; i++)
 		if (e->verified[i])
 			e->ops->release(e->device, e->verified[i]);
-	tk_engine_release_host(e);
+	release_host(e);
 }

@@ -65,12 +65,8 @@ int tk_night_tune(struct tk_night *n, struct tk_error *err);
 int tk_night_tidy(struct tk_night *n, struct tk_error *err);
 int tk_night_publish(struct tk_night *n, struct tk_error *err);
 
-/* Writes the verdicts and alerts of a night, with all A/B pairs so far. The caller frees
- * *report. */
-int tk_night_run_detection(
-        struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
-/* The same after a command that has stored its own result: the error adds that the result is
- * kept. */
+/* Writes the verdicts and alerts of a night, with all A/B pairs so far, after a command that has
+ * stored its own result: an error adds that the result is kept. The caller frees *report. */
 int tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err);
 

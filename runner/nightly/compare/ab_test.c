@@ -95,7 +95,7 @@ static int load_setup(
 	return TK_OK;
 }
 
-void tk_ab_side_free(struct tk_ab_side *s)
+static void free_side(struct tk_ab_side *s)
 {
 	free(s->path);
 	free(s->options);
@@ -150,7 +150,7 @@ void tk_ab_test_close(struct tk_ab_test *t)
 {
 	tk_ab_pair_end_processes(t);
 	for (int k = 0; k < TK_AB_SIDES; k++)
-		tk_ab_side_free(&t->side[k]);
+		free_side(&t->side[k]);
 	free(t->rows);
 	*t = (struct tk_ab_test){0};
 }

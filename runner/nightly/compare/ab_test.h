@@ -33,7 +33,6 @@ struct tk_ab_side {
 	char *config;     /* one of the backend's own; NULL: that of the series */
 	uint32_t threads; /* of a CPU backend; 0: as configured */
 };
-void tk_ab_side_free(struct tk_ab_side *s);
 
 struct tk_ab_test {
 	int64_t night_id; /* that the pairs are stored with */

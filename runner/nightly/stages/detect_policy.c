@@ -76,7 +76,7 @@ void tk_detect_policy_free(struct tk_detect_policy *policy)
 
 /* ---- the stage ---- */
 
-int tk_night_run_detection(
+static int run_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
 	struct tk_detect_policy policy;
@@ -93,7 +93,7 @@ int tk_night_run_detection(
 int tk_night_rerun_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
-	int status = tk_night_run_detection(n, night_id, report, err);
+	int status = run_detection(n, night_id, report, err);
 	if (status)
 		tk_error_add_context(err,
 		        "the result and its A/B pairs are stored, but the verdicts of "
@@ -104,7 +104,7 @@ int tk_night_rerun_detection(
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_diff_report report = {0};
-	int status = tk_night_run_detection(n, n->night_id, &report, err);
+	int status = run_detection(n, n->night_id, &report, err);
 	if (!status)
 		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
 	tk_diff_report_free(&report);
