@@ -38,7 +38,7 @@ struct tk_night {
 	struct tk_text_entry *texts;         /* of its problems, once they are needed */
 	int64_t night_id, machine_id, as_of_s, started_s, started_mono_ns;
 	uint64_t seed;
-	json_t *request;        /* plan/night_request.h; NULL: an older tracker started the night */
+	json_t *request;        /* the options that decide its jobs: night_start.c */
 	char **request_devices; /* a list of strings in `request` */
 	struct tk_night_device *devices;
 	size_t device_count;

@@ -7,8 +7,8 @@
 #include "base/try.h"
 #include "core/kernel_package.h"
 #include "nightly/device.h"
-#include "nightly/plan/backend_name.h"
 #include "nightly/plan/job_inputs.h"
+#include "nightly/plan/modules.h"
 
 #include <stdlib.h>
 #include <string.h>

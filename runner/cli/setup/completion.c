@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "config/config.h"
-#include "nightly/plan/backend_name.h"
 #include "nightly/plan/modules.h"
 #include "store/store.h"
 #include "suite/suite.h"

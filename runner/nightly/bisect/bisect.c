@@ -1,4 +1,4 @@
-/* See bisect.h. The search itself; classify.c decides about one revision. */
+/* See bisect.h. The search itself; bisection.c decides about one revision. */
 #include "nightly/bisect/bisect.h"
 #include "base/clock.h"
 #include "base/memory.h"

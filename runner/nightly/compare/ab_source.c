@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "base/units.h"
 #include "core/kernel_package.h"
-#include "nightly/plan/backend_name.h"
+#include "nightly/plan/modules.h"
 #include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
 #include <stdio.h>

@@ -3,10 +3,14 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/try.h"
+#include "build/build.h"
+#include "config/config.h"
 #include "core/kernel_package.h"
 #include "core/series.h"
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,4 +132,185 @@ size_t tk_modules_list_company(
 			out[n++] = m->path;
 	}
 	return n;
+}
+
+/* ---- names of backends ---- */
+
+static bool is_path(const char *name)
+{
+	size_t len = strlen(name);
+	return strchr(name, '/') || (len > 3 && strcmp(name + len - 3, ".so") == 0) ||
+	       tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
+}
+
+static int find_path(const char *name, char **path, struct tk_error *err)
+{
+	bool is_package = tk_kernel_package_device_kind(name) != TK_DEVICE_OTHER;
+	if (is_package ? !tk_dir_exists(name) : !tk_file_exists(name))
+		return tk_fail(err, TK_EUSAGE, "%s does not exist", name);
+	*path = tk_path_make_absolute(name);
+	return *path ? TK_OK : tk_fail_errno(err, "%s", name);
+}
+
+struct builds {
+	struct tk_artifact **newest; /* by upstream; NULL: it has no build here */
+	size_t count;
+};
+
+static void builds_free(struct builds *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		tk_artifact_free(b->newest[i]);
+	free(b->newest);
+}
+
+/* Times of builds are whole seconds: of two within one second the later commit counts. */
+static bool is_newer(const struct tk_artifact *a, const struct tk_artifact *b)
+{
+	return a->built_s != b->built_s ? a->built_s > b->built_s
+	                                : a->commit.position > b->commit.position;
+}
+
+static void keep_newest(const struct tk_config *config, struct builds *b, struct tk_artifact *a)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		if (a->status != TK_BUILD_OK ||
+		        strcmp(config->upstreams[i].name, a->upstream) != 0 ||
+		        (b->newest[i] && !is_newer(a, b->newest[i])))
+			continue;
+		tk_artifact_free(b->newest[i]);
+		b->newest[i] = a;
+		return;
+	}
+	tk_artifact_free(a);
+}
+
+static int builds_load(const struct tk_config *config, struct builds *b, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0;
+	*b = (struct builds){
+	        tk_calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
+	for (size_t i = 0; i < count; i++) {
+		struct tk_artifact *a = NULL;
+		/* One that another process removes in the meantime is no build. */
+		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL))
+			keep_newest(config, b, a);
+	}
+	tk_names_free(keys, count);
+	return TK_OK;
+}
+
+struct names {
+	char **at;
+	size_t count;
+};
+
+static void add_name(struct names *n, const char *upstream, const char *backend)
+{
+	n->at = tk_reallocarray(n->at, n->count + 2, sizeof *n->at);
+	n->at[n->count++] = tk_sprintf("%s%s%s", upstream, *upstream ? ":" : "", backend);
+	n->at[n->count] = NULL;
+}
+
+static void list_names(const struct tk_config *config, const struct tk_modules *modules,
+        const struct builds *b, struct names *n)
+{
+	for (size_t i = 0; i < modules->backend_count; i++)
+		add_name(n, "", modules->backends[i].name);
+	for (size_t u = 0; u < b->count; u++)
+		for (size_t i = 0; b->newest[u] && i < b->newest[u]->backend_count; i++)
+			add_name(n, config->upstreams[u].name, b->newest[u]->backends[i].name);
+}
+
+static int fail_unknown(const struct tk_config *config, const struct tk_modules *modules,
+        const struct builds *b, const char *name, struct tk_error *err)
+{
+	char hint[TK_SUGGEST_HINT_SIZE];
+	struct names n = {0};
+	list_names(config, modules, b, &n);
+	int status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
+	        tk_suggest_hint(name,
+	                n.at ? (const char *const *)n.at : (const char *const[]){NULL},
+	                "; `tracker doctor` lists the backends, `tracker build` makes those of an "
+	                "upstream",
+	                hint));
+	tk_names_free(n.at, n.count);
+	return status;
+}
+
+/* upstream_len 0: of any upstream. *path: of the first one that has it. Returns how many have it. */
+static size_t find_built(const struct tk_config *config, const struct builds *b,
+        const char *upstream, size_t upstream_len, const char *backend, char **path)
+{
+	size_t found = 0;
+	for (size_t u = 0; u < b->count; u++) {
+		const char *name = config->upstreams[u].name;
+		if (!b->newest[u] ||
+		        (upstream_len && (strlen(name) != upstream_len ||
+		                                 memcmp(name, upstream, upstream_len))))
+			continue;
+		for (size_t i = 0; i < b->newest[u]->backend_count; i++)
+			if (strcmp(b->newest[u]->backends[i].name, backend) == 0 && !found++)
+				*path = tk_strdup(b->newest[u]->backends[i].path);
+	}
+	return found;
+}
+
+static int find_in_builds(const struct tk_config *config, const struct tk_modules *modules,
+        const char *name, char **path, struct tk_error *err)
+{
+	const char *colon = strchr(name, ':');
+	AUTO(builds) b = {0};
+	AUTO_TEXT first = NULL;
+	TRY(builds_load(config, &b, err));
+	size_t found = find_built(config, &b, name, colon ? (size_t)(colon - name) : 0,
+	        colon ? colon + 1 : name, &first);
+	if (!found)
+		return fail_unknown(config, modules, &b, name, err);
+	if (found > 1)
+		return tk_fail(err, TK_EUSAGE,
+		        "several upstreams have built a backend \"%s\"; expected UPSTREAM:%s", name,
+		        name);
+	*path = first;
+	first = NULL;
+	return TK_OK;
+}
+
+int tk_backend_find(const struct tk_config *config, const struct tk_modules *modules,
+        const char *name, char **path, struct tk_error *err)
+{
+	if (is_path(name))
+		return find_path(name, path, err);
+	const struct tk_module *m = tk_modules_find_backend(modules, name);
+	if (!m)
+		return find_in_builds(config, modules, name, path, err);
+	*path = tk_strdup(m->path);
+	return TK_OK;
+}
+
+int tk_backend_list(const struct tk_config *config, const struct tk_modules *modules,
+        void (*print)(const char *name), struct tk_error *err)
+{
+	AUTO(builds) b = {0};
+	struct names n = {0};
+	TRY(builds_load(config, &b, err));
+	list_names(config, modules, &b, &n);
+	for (size_t i = 0; i < n.count; i++)
+		print(n.at[i]);
+	tk_names_free(n.at, n.count);
+	return TK_OK;
+}
+
+char *tk_backend_find_traced(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	char *traced = tk_sprintf("%.*s/trace/%s", (int)(slash - path), path, slash + 1);
+	if (tk_file_exists(traced))
+		return traced;
+	free(traced);
+	return NULL;
 }

@@ -12,7 +12,7 @@
 #include "nightly/compare/ab_test.h"
 #include "nightly/kernel_report.h"
 #include "nightly/night.h"
-#include "nightly/plan/backend_name.h"
+#include "nightly/plan/modules.h"
 #include "nightly/trace/trace_job.h"
 #include "store/kernel_report.h"
 #include "trace/timeline.h"
