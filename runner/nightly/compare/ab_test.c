@@ -204,15 +204,23 @@ static int evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
 	return status ? tk_fail(err, status, "the A/B pairs cannot be evaluated") : TK_OK;
 }
 
+static bool is_finished(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
+        const struct tk_ab_result *result)
+{
+	return result->decision > TK_AB_INCONCLUSIVE || t->timed >= goal->pairs_max ||
+	       t->failed_in_a_row >= TK_AB_FAILURES_MAX ||
+	       (goal->deadline_ns && tk_clock_monotonic_ns() >= goal->deadline_ns);
+}
+
 int tk_ab_test_run(struct tk_night *n, struct tk_ab_test *t, const struct tk_ab_goal *goal,
         struct tk_ab_result *out, struct tk_error *err)
 {
-	for (;;) {
-		TRY(evaluate(t, goal, out, err));
-		if (out->decision > TK_AB_INCONCLUSIVE || t->timed >= goal->pairs_max ||
-		        t->failed_in_a_row >= TK_AB_FAILURES_MAX ||
-		        (goal->deadline_ns && tk_clock_monotonic_ns() >= goal->deadline_ns))
-			return TK_OK;
-		TRY(tk_ab_test_run_pair(n, t, err));
+	int status = evaluate(t, goal, out, err);
+	while (!status && !is_finished(t, goal, out)) {
+		status = tk_ab_test_run_pair(n, t, err);
+		if (!status)
+			status = evaluate(t, goal, out, err);
 	}
+	tk_ab_pair_end_processes(t);
+	return status;
 }
