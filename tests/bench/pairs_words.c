@@ -60,8 +60,7 @@ static int answer(char *line, const struct tk_detect_options *options, struct tk
 	*values++ = '\0';
 	count = read_pairs(values, rng, rows);
 	while (n < count && (pairs.decision == TK_AB_NONE || pairs.decision == TK_AB_INCONCLUSIVE))
-		if (tk_ab_result_evaluate(rows, ++n, options, &pairs))
-			return 1;
+		pairs = tk_ab_result_evaluate(rows, ++n, options);
 	printf("%s %s %zu\n", line, word_of(&pairs), n);
 	return 0;
 }

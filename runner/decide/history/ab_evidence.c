@@ -62,9 +62,8 @@ int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_cas
 		if (i + 1 == e->split || k->points[i].build_id != k->points[i + 1].build_id)
 			status = find_pairs(c, k, k->points[i].build_id,
 			        k->points[k->count - 1].build_id, found, &count, err);
-	if (!status && tk_ab_result_evaluate(found, count, &c->options, out))
-		status = tk_fail(
-		        err, TK_ENOMEM, "out of memory while analysing %s", k->series->slug);
+	if (!status)
+		*out = tk_ab_result_evaluate(found, count, &c->options);
 	free(found);
 	return status;
 }

@@ -3,20 +3,18 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/format.h"
 #include "base/memory.h"
-#include "base/try.h"
 #include "decide/decide.h"
 #include "stats/summary/paired.h"
 #include "stats/summary/summary.h"
 #include "store/store.h"
 
+/* Of the pairs with two timings. */
 struct differences {
-	double *median, *fastest, *good; /* logarithms of new / old; the old medians */
+	double *median, *fastest; /* logarithms of head / base */
+	double *base;             /* medians */
 	size_t count, failed;
 	bool has_fastest; /* every pair has them */
 };
@@ -26,28 +24,33 @@ static bool has_timing(double x)
 	return isfinite(x) && x > 0;
 }
 
-static int take_differences(const struct tk_ab_pair_row *rows, size_t count, struct differences *d)
+static bool is_timed(const struct tk_ab_pair_row *r)
+{
+	return has_timing(r->base_median) && has_timing(r->head_median);
+}
+
+/* Free d.median. */
+static struct differences take_differences(const struct tk_ab_pair_row *rows, size_t count)
 {
 	double *memory = tk_malloc((3 * count + 1) * sizeof *memory);
+	struct differences d = {.median = memory,
+	        .fastest = memory + count,
+	        .base = memory + 2 * count,
+	        .has_fastest = true};
 
-	*d = (struct differences){.median = memory, .has_fastest = true};
-	if (!memory)
-		return TK_ENOMEM;
-	d->fastest = memory + count;
-	d->good = memory + 2 * count;
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ab_pair_row *r = &rows[i];
 
-		if (!has_timing(r->base_median) || !has_timing(r->head_median)) {
-			d->failed++;
+		if (!is_timed(r)) {
+			d.failed++;
 			continue;
 		}
-		d->has_fastest &= has_timing(r->base_min) && has_timing(r->head_min);
-		d->median[d->count] = log(r->head_median / r->base_median);
-		d->fastest[d->count] = d->has_fastest ? log(r->head_min / r->base_min) : 0;
-		d->good[d->count++] = r->base_median;
+		d.has_fastest &= has_timing(r->base_min) && has_timing(r->head_min);
+		d.median[d.count] = log(r->head_median / r->base_median);
+		d.fastest[d.count] = d.has_fastest ? log(r->head_min / r->base_min) : 0;
+		d.base[d.count++] = r->base_median;
 	}
-	return TK_OK;
+	return d;
 }
 
 /* The threshold of the pairs, and the level that their differences are relative to. */
@@ -77,135 +80,123 @@ static const enum tk_paired_decision opposite[] = {
 /* The medians found a change. If the fastest samples found one that is certainly smaller, they give
  * the size: other work adds time, and to long launches more often than to short ones. If they found
  * the opposite, the test is inconclusive. */
-static int refine_by_fastest(const struct differences *d, const struct question *q,
+static void refine_by_fastest(const struct differences *d, const struct question *q,
         enum tk_paired_decision found, const struct tk_paired_shift *median,
         struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
 	enum tk_paired_decision decision;
-	TRY(tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest));
+	tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
 	if (decision == opposite[found])
 		set_result(TK_PAIRED_INCONCLUSIVE, false, median, q, out);
 	else if (decision == found && (fastest.hi < median->lo || fastest.lo > median->hi) &&
 	         fabs(fastest.shift + q->level) < fabs(median->shift + q->level))
 		set_result(decision, true, &fastest, q, out);
-	return TK_OK;
 }
 
 /* The medians are inconclusive: the fastest samples decide, unless the medians lean the other
  * way. */
-static int decide_by_fastest(
+static void decide_by_fastest(
         const struct differences *d, const struct question *q, struct tk_ab_result *out)
 {
 	struct tk_paired_shift fastest;
 	enum tk_paired_decision decision, leaning;
-	bool agrees;
-	int status = tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
 
-	if (!status)
-		status = tk_paired_decide(d->median, d->count, 0, &leaning, NULL);
-	if (status || decision == TK_PAIRED_INCONCLUSIVE)
-		return status;
-	agrees = decision == TK_PAIRED_SAME ? leaning == TK_PAIRED_INCONCLUSIVE
-	                                    : leaning != opposite[decision];
-	if (agrees)
+	tk_paired_decide(d->fastest, d->count, q->least, &decision, &fastest);
+	tk_paired_decide(d->median, d->count, 0, &leaning, NULL);
+	if (decision == TK_PAIRED_SAME
+	                ? leaning == TK_PAIRED_INCONCLUSIVE
+	                : decision != TK_PAIRED_INCONCLUSIVE && leaning != opposite[decision])
 		set_result(decision, true, &fastest, q, out);
-	return TK_OK;
 }
 
 static_assert(TK_AB_RESULT_LAST_COUNT_MIN == TK_PAIRED_LAST_COUNT_MIN, "one rule");
 
-/* is_last: there are no more pairs; the medians alone decide, and with fewer of them. */
-static int decide(const struct differences *d, const struct question *q, bool is_last,
-        struct tk_ab_result *out)
+/* is_last: there are no more pairs; the medians alone decide, and with fewer of them. The
+ * differences are finite, so that no step fails. */
+static struct tk_ab_result decide(
+        const struct differences *d, const struct question *q, bool is_last)
 {
 	struct tk_paired_shift median;
 	enum tk_paired_decision decision;
-
-	*out = (struct tk_ab_result){.decision = TK_AB_INCONCLUSIVE,
+	struct tk_ab_result out = {.decision = TK_AB_INCONCLUSIVE,
 	        .count = (uint32_t)d->count,
 	        .failed = (uint32_t)d->failed,
 	        .change = NAN,
 	        .lo = NAN,
 	        .hi = NAN};
+
 	if (!d->count)
-		return TK_OK;
-	TRY((is_last ? tk_paired_decide_last : tk_paired_decide)(
-	        d->median, d->count, q->least, &decision, &median));
-	set_result(decision, false, &median, q, out);
+		return out;
+	(is_last ? tk_paired_decide_last : tk_paired_decide)(
+	        d->median, d->count, q->least, &decision, &median);
+	set_result(decision, false, &median, q, &out);
 	if (is_last || !d->has_fastest || decision == TK_PAIRED_SAME)
-		return TK_OK;
-	return decision == TK_PAIRED_INCONCLUSIVE ? decide_by_fastest(d, q, out)
-	                                          : refine_by_fastest(d, q, decision, &median, out);
+		return out;
+	if (decision == TK_PAIRED_INCONCLUSIVE)
+		decide_by_fastest(d, q, &out);
+	else
+		refine_by_fastest(d, q, decision, &median, &out);
+	return out;
 }
 
-static int evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, bool is_last, struct tk_ab_result *out)
+static struct tk_ab_result evaluate(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_detect_options *options, bool is_last)
 {
-	struct differences d;
+	struct differences d = take_differences(rows, count);
 	struct question q = {.least = log1p(options->min_effect)};
-	int status = take_differences(rows, count, &d);
 
-	if (!status && d.count)
-		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.good, d.count)));
-	if (!status)
-		status = decide(&d, &q, is_last, out);
-	if (!status && !count)
-		out->decision = TK_AB_NONE;
+	if (d.count)
+		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.base, d.count)));
+	struct tk_ab_result out = decide(&d, &q, is_last);
+	if (!count)
+		out.decision = TK_AB_NONE;
 	free(d.median);
-	return status;
+	return out;
 }
 
-int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, struct tk_ab_result *out)
+struct tk_ab_result tk_ab_result_evaluate(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options)
 {
-	return evaluate(rows, count, options, false, out);
+	return evaluate(rows, count, options, false);
 }
 
-int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, struct tk_ab_result *out)
+struct tk_ab_result tk_ab_result_evaluate_last(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options)
 {
-	return evaluate(rows, count, options, true, out);
+	return evaluate(rows, count, options, true);
 }
 
-int tk_ab_result_compare_level(
-        const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out)
+struct tk_ab_result tk_ab_result_compare_level(
+        const struct tk_ab_pair_row *rows, size_t count, double level)
 {
 	const struct question q = {.level = log1p(level)};
-	struct differences d;
-	int status = take_differences(rows, count, &d);
+	struct differences d = take_differences(rows, count);
 
-	for (size_t i = 0; !status && i < d.count; i++) {
+	for (size_t i = 0; i < d.count; i++) {
 		d.median[i] -= q.level;
 		d.fastest[i] -= q.level;
 	}
-	if (!status)
-		status = decide(&d, &q, false, out);
+	struct tk_ab_result out = decide(&d, &q, false);
 	free(d.median);
-	return status;
+	return out;
 }
 
-int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_ab_result *result, double *good, double *bad)
+void tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_ab_result *result, double levels[TK_AB_SIDES])
 {
 	double *memory = tk_malloc((2 * count + 1) * sizeof *memory);
 	size_t n = 0;
 
-	*good = *bad = NAN;
-	if (!memory)
-		return TK_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ab_pair_row *r = &rows[i];
 
-		if (!has_timing(r->base_median) || !has_timing(r->head_median))
+		if (!is_timed(r))
 			continue;
 		memory[n] = result->fastest ? r->base_min : r->base_median;
 		memory[count + n++] = result->fastest ? r->head_min : r->head_median;
 	}
-	if (n) {
-		*good = tk_median(memory, n);
-		*bad = tk_median(memory + count, n);
-	}
+	levels[TK_AB_BASE] = n ? tk_median(memory, n) : NAN;
+	levels[TK_AB_HEAD] = n ? tk_median(memory + count, n) : NAN;
 	free(memory);
-	return TK_OK;
 }

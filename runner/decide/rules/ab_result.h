@@ -14,26 +14,25 @@
 struct tk_ab_pair_row;
 struct tk_detect_options;
 
-/* The change must exceed min_effect, and min_effect_ns of the old build's median. Rows without two
- * timings count as failed. HIGHER and LOWER are about the value, whichever direction is better.
- * 0 or TK_ENOMEM. */
-int tk_ab_result_evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, struct tk_ab_result *out);
+/* The change must exceed min_effect, and min_effect_ns of the base's median. Rows without two
+ * timings count as failed. HIGHER and LOWER are about the value, whichever direction is better. */
+struct tk_ab_result tk_ab_result_evaluate(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options);
 
-/* The same where no more pairs can be measured and a wrong decision costs little: one look at the
- * medians of all pairs, at 95 % confidence (tk_paired_decide_last). Fewer pairs than
+/* The same where no more pairs can be measured and a wrong decision costs little: one analysis of
+ * the medians of all pairs, at 95 % confidence (tk_paired_decide_last). Fewer pairs than
  * TK_AB_RESULT_LAST_COUNT_MIN are inconclusive. */
 #define TK_AB_RESULT_LAST_COUNT_MIN 6
-int tk_ab_result_evaluate_last(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, struct tk_ab_result *out);
+struct tk_ab_result tk_ab_result_evaluate_last(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options);
 
-/* For a bisection: is the new build above or below a level (new / old - 1) between the two? */
-int tk_ab_result_compare_level(
-        const struct tk_ab_pair_row *rows, size_t count, double level, struct tk_ab_result *out);
+/* For a bisection: is head above or below a level (head / base - 1) between the two? */
+struct tk_ab_result tk_ab_result_compare_level(
+        const struct tk_ab_pair_row *rows, size_t count, double level);
 
 /* Medians over the pairs of what the result rests on: the processes' medians, or their fastest
- * samples. NAN: no pair has timings. 0 or TK_ENOMEM. */
-int tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_ab_result *result, double *good, double *bad);
+ * samples. NAN: no pair has timings. */
+void tk_ab_result_levels(const struct tk_ab_pair_row *rows, size_t count,
+        const struct tk_ab_result *result, double levels[TK_AB_SIDES]);
 
 #endif

@@ -176,9 +176,8 @@ static void blame_failures(struct tk_ab_problem *p)
 static int run_pair(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
 {
 	TRY(tk_ab_test_run_pair(c->n, &p->test, err));
-	TRY(tk_ab_result_evaluate(p->test.rows, p->test.count, &c->thresholds, &p->row.result));
-	TRY(tk_ab_result_levels(p->test.rows, p->test.count, &p->row.result,
-	        &p->row.level_ns[TK_AB_BASE], &p->row.level_ns[TK_AB_HEAD]));
+	p->row.result = tk_ab_result_evaluate(p->test.rows, p->test.count, &c->thresholds);
+	tk_ab_result_levels(p->test.rows, p->test.count, &p->row.result, p->row.level_ns);
 	c->report->pairs++;
 	p->row.verdict = find_verdict(&p->row.result);
 	p->is_decided =
@@ -212,17 +211,16 @@ int tk_ab_session_check_files(struct tk_ab_session *c, struct tk_error *err)
 }
 
 /* What the pairs show that the budget had room for. */
-static int decide_rest(struct tk_ab_session *c)
+static void decide_rest(struct tk_ab_session *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct tk_ab_problem *p = &c->problems[i];
 		if (p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE || !p->test.timed)
 			continue;
-		TRY(tk_ab_result_evaluate_last(
-		        p->test.rows, p->test.count, &c->thresholds, &p->row.result));
+		p->row.result =
+		        tk_ab_result_evaluate_last(p->test.rows, p->test.count, &c->thresholds);
 		p->row.verdict = find_verdict(&p->row.result);
 	}
-	return TK_OK;
 }
 
 /* Verifies a problem, or measures its pairs until the next interim analysis: before it they decide
@@ -258,7 +256,7 @@ int tk_ab_session_measure(struct tk_ab_session *c, struct tk_error *err)
 	}
 	c->report->budget_spent = choose_next(c) != NULL;
 	if (c->request->first_pairs)
-		TRY(decide_rest(c));
+		decide_rest(c);
 	c->report->wall_s = elapsed_s(c);
 	return TK_OK;
 }

@@ -196,12 +196,10 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 	return TK_OK;
 }
 
-static int evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
-        struct tk_ab_result *out, struct tk_error *err)
+static struct tk_ab_result evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal)
 {
-	int status = goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level, out)
-	                         : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds, out);
-	return status ? tk_fail(err, status, "the A/B pairs cannot be evaluated") : TK_OK;
+	return goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level)
+	                   : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds);
 }
 
 static bool is_finished(const struct tk_ab_test *t, const struct tk_ab_goal *goal,
@@ -215,12 +213,10 @@ static bool is_finished(const struct tk_ab_test *t, const struct tk_ab_goal *goa
 int tk_ab_test_run(struct tk_night *n, struct tk_ab_test *t, const struct tk_ab_goal *goal,
         struct tk_ab_result *out, struct tk_error *err)
 {
-	int status = evaluate(t, goal, out, err);
-	while (!status && !is_finished(t, goal, out)) {
+	int status = TK_OK;
+	for (*out = evaluate(t, goal); !status && !is_finished(t, goal, out);
+	        *out = evaluate(t, goal))
 		status = tk_ab_test_run_pair(n, t, err);
-		if (!status)
-			status = evaluate(t, goal, out, err);
-	}
 	tk_ab_pair_end_processes(t);
 	return status;
 }

@@ -175,7 +175,7 @@ static int open_tests(struct confirmation *d, struct tk_error *err)
 		if (!s->is_open)
 			continue;
 		d->spent_s += s->test.wall_s;
-		TRY(tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options, &s->result));
+		s->result = tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options);
 	}
 	return TK_OK;
 }
