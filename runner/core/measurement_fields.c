@@ -1,5 +1,7 @@
 #include "core/measurement_fields.h"
 
+#include <math.h>
+
 struct field_text {
 	const char *key, *unit, *title;
 };
@@ -57,4 +59,19 @@ double tk_measurement_get_number(
 void tk_measurement_set_text(json_t *object, enum tk_measurement_field field, const char *text)
 {
 	json_object_set_new(object, tk_measurement_field_key(field), json_string(text));
+}
+
+struct tk_measured_time tk_measurement_read_time(const json_t *result)
+{
+#define NUMBER(field) tk_measurement_get_number(result, TK_MEASUREMENT_##field, NAN)
+	return (struct tk_measured_time){.median = NUMBER(MEDIAN),
+	        .lo = NUMBER(LO),
+	        .hi = NUMBER(HI),
+	        .min = NUMBER(MIN),
+	        .q25 = NUMBER(Q25),
+	        .q75 = NUMBER(Q75),
+	        .p95 = NUMBER(P95),
+	        .clock_mhz = NUMBER(CLOCK_MHZ),
+	        .n = json_integer_value(tk_measurement_get_field(result, TK_MEASUREMENT_N))};
+#undef NUMBER
 }

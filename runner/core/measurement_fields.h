@@ -5,6 +5,7 @@
 #ifndef TK_CORE_MEASUREMENT_FIELDS_H
 #define TK_CORE_MEASUREMENT_FIELDS_H
 #include <jansson.h>
+#include <stdint.h>
 
 #define TK_MEASUREMENT_SAMPLES_MAX 1000000
 
@@ -164,5 +165,12 @@ json_t *tk_measurement_get_field(const json_t *object, enum tk_measurement_field
 double tk_measurement_get_number(
         const json_t *object, enum tk_measurement_field field, double fallback);
 void tk_measurement_set_text(json_t *object, enum tk_measurement_field field, const char *text);
+
+/* The time of a measurement, in ns, and the clock. NAN: not known; n 0: there is none. */
+struct tk_measured_time {
+	double median, lo, hi, min, q25, q75, p95, clock_mhz;
+	int64_t n;
+};
+struct tk_measured_time tk_measurement_read_time(const json_t *result); /* NULL: none */
 
 #endif

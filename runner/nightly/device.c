@@ -89,7 +89,7 @@ static char *list_cores(const struct tk_measure_config *m, uint32_t threads)
 	return tk_buf_detach(&list, NULL);
 }
 
-static int new_worker(struct tk_night *n, const struct tk_night_device *d,
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err)
 {
 	char name[64] = "worker.log";
@@ -120,18 +120,6 @@ static int new_worker(struct tk_night *n, const struct tk_night_device *d,
 	free(log);
 	free(cores);
 	return status;
-}
-
-int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
-        struct tk_error *err)
-{
-	return new_worker(n, d, NULL, out, err);
-}
-
-int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
-        const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err)
-{
-	return new_worker(n, d, ab, out, err);
 }
 
 /* ---- persistent workers ---- */
@@ -178,7 +166,7 @@ static int replace_worker(struct tk_night *n, const struct tk_night_device *d,
 {
 	end_worker(w);
 	char *name = tk_strdup(backend);
-	int status = tk_night_new_worker(n, d, &w->worker, err);
+	int status = tk_night_new_worker(n, d, NULL, &w->worker, err);
 	if (status)
 		free(name);
 	else

@@ -69,10 +69,7 @@ int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, cons
 /* Waits until all prestarted workers are ready. */
 int tk_night_device_await_workers(struct tk_night_device *d, struct tk_error *err);
 
-/* A worker for one job, without a process yet; the caller frees it. */
-int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d, struct tk_worker **out,
-        struct tk_error *err);
-/* A worker of an A/B pair. */
+/* What the worker of an A/B test, a race or a trace has of its own. */
 struct tk_ab_worker_spec {
 	const char
 	        *name; /* of its log file, if it is one of two that run at the same time; or NULL */
@@ -81,7 +78,8 @@ struct tk_ab_worker_spec {
 	int token_fd;
 	int trace_fd; /* as there; 0: none */
 };
-int tk_night_new_ab_worker(struct tk_night *n, const struct tk_night_device *d,
+/* A worker without a process yet; the caller frees it. ab NULL: as configured. */
+int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
         const struct tk_ab_worker_spec *ab, struct tk_worker **out, struct tk_error *err);
 
 /* Ends the workers of all backends. */

@@ -364,25 +364,19 @@ int tk_answer_unwrap(const json_t *answer, int64_t id, json_t **result, enum tk_
 	return copy_text(answer, "message", message, size, err);
 }
 
-/* The members must agree with each other. */
 static int check_consistency(const json_t *r, struct tk_error *err)
 {
-	double lo = tk_measurement_get_number(r, TK_MEASUREMENT_LO, 0),
-	       hi = tk_measurement_get_number(r, TK_MEASUREMENT_HI, 0),
-	       median = tk_measurement_get_number(r, TK_MEASUREMENT_MEDIAN, 0);
-	double min = tk_measurement_get_number(r, TK_MEASUREMENT_MIN, 0),
-	       q25 = tk_measurement_get_number(r, TK_MEASUREMENT_Q25, 0),
-	       q75 = tk_measurement_get_number(r, TK_MEASUREMENT_Q75, 0);
+	const struct tk_measured_time t = tk_measurement_read_time(r);
 	const json_t *verify = tk_measurement_get_field(r, TK_MEASUREMENT_VERIFY);
 	size_t n = json_array_size(tk_measurement_get_field(r, TK_MEASUREMENT_SAMPLES));
-	if (json_integer_value(tk_measurement_get_field(r, TK_MEASUREMENT_N)) != (json_int_t)n)
+	if (t.n != (int64_t)n)
 		return tk_fail(err, TK_EDATA, "n is not the number of samples, %zu", n);
-	if (!(min <= q25 && q25 <= median && median <= q75 && lo <= median && median <= hi &&
-	            median > 0))
+	if (!(t.min <= t.q25 && t.q25 <= t.median && t.median <= t.q75 && t.lo <= t.median &&
+	            t.median <= t.hi && t.median > 0))
 		return tk_fail(err, TK_EDATA,
 		        "inconsistent summary: min %g, q25 %g, median %g, q75 %g, interval %g to "
 		        "%g",
-		        min, q25, median, q75, lo, hi);
+		        t.min, t.q25, t.median, t.q75, t.lo, t.hi);
 	if (json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
 	        !json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_PASSED)))
 		return tk_fail(err, TK_EDATA, "a timing of a wrong result");

@@ -269,8 +269,7 @@ static void check_limits(const struct tk_pending_job *p, struct tk_job_result *o
 	if (!out->result || !tk_outcome_has_timing(out->outcome) ||
 	        tk_problem_parse(&problem, p->problem, NULL))
 		return;
-	struct tk_limits_timing timing = {
-	        .median_ns = tk_measurement_get_number(out->result, TK_MEASUREMENT_MEDIAN, 0),
+	struct tk_limits_timing timing = {.median_ns = out->time.median,
 	        .sets = tk_measurement_get_number(out->result, TK_MEASUREMENT_SETS, 0)};
 	set_work(out->result, &problem);
 	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message))
@@ -294,7 +293,10 @@ static void finish_measure(struct tk_worker *w, json_t *raw, struct tk_job_resul
 	json_decref(raw);
 	memcpy(out->message, p->message, sizeof out->message);
 	out->outcome = end.outcome;
+	out->time = tk_measurement_read_time(out->result);
 	check_limits(p, out);
+	if (!tk_outcome_has_timing(out->outcome))
+		out->time = tk_measurement_read_time(NULL);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - p->start_ns) * 1e-9;
 	/* Restart the worker after any failed job: its state is undefined. */
 	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)

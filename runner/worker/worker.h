@@ -8,6 +8,7 @@
  * caller gets an outcome and the next job a new process. */
 #ifndef TK_WORKER_H
 #define TK_WORKER_H
+#include "core/measurement_fields.h"
 #include "core/outcome.h"
 #include <jansson.h>
 #include <stdbool.h>
@@ -88,6 +89,7 @@ struct tk_job_result {
 	enum tk_outcome outcome;
 	char message[1024];
 	json_t *result; /* the worker's answer, checked against the protocol; owned; NULL: none */
+	struct tk_measured_time time; /* of it; NAN where the outcome has no timing */
 	double wall_s;
 };
 void tk_job_result_free(struct tk_job_result *r);

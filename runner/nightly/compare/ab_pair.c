@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/try.h"
-#include "core/measurement_fields.h"
 #include "core/mode.h"
 #include "core/problem.h"
 #include "nightly/compare/ab_test.h"
@@ -72,7 +71,7 @@ static int new_worker(struct tk_night *n, const struct tk_ab_test *t, enum tk_ab
 	        .threads = t->side[side].threads,
 	        .token_fd = token_fd};
 	TRY(tk_night_load_limits(n, t->device, err));
-	return tk_night_new_ab_worker(n, t->device, &spec, out, err);
+	return tk_night_new_worker(n, t->device, &spec, out, err);
 }
 
 /* Blocks of two pairs, base-head-head-base or head-base-base-head at random, so that drift cancels
@@ -95,10 +94,8 @@ static void take_result(struct tk_ab_run *run, struct tk_job_result *r)
 {
 	run->done = true;
 	run->outcome = r->outcome;
-	if (r->result && tk_outcome_has_timing(r->outcome)) {
-		run->median = tk_measurement_get_number(r->result, TK_MEASUREMENT_MEDIAN, NAN);
-		run->min = tk_measurement_get_number(r->result, TK_MEASUREMENT_MIN, NAN);
-	}
+	run->median = r->time.median;
+	run->min = r->time.min;
 	snprintf(run->message, sizeof run->message, "%.*s", (int)sizeof run->message - 1,
 	        r->message);
 	tk_job_result_free(r);

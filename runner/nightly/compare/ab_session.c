@@ -63,7 +63,7 @@ static int start_check(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk
 	q.verify = !c->request->no_verify;
 	q.measure_s = fmin(q.measure_s, CHECK_MEASURE_S);
 	*run = (struct tk_ab_run){0};
-	TRY(tk_night_new_ab_worker(c->n, p->test.device, &spec, &run->worker, err));
+	TRY(tk_night_new_worker(c->n, p->test.device, &spec, &run->worker, err));
 	return tk_worker_start_measure(run->worker, &q, err);
 }
 

@@ -135,7 +135,7 @@ static int query_backend(
 {
 	struct tk_worker *worker = NULL; /* a new one: a sandbox shows the folder of one backend */
 	json_t *info = NULL;
-	int status = tk_night_new_worker(n, &n->devices[0], &worker, err);
+	int status = tk_night_new_worker(n, &n->devices[0], NULL, &worker, err);
 	if (!status)
 		status = tk_worker_query_backend(worker, path, &info, err);
 	const char *k = json_string_value(json_object_get(info, "device_kind")),

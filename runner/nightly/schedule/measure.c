@@ -79,7 +79,7 @@ static int recheck_start(struct tk_night *n, const struct tk_night_job *job,
 {
 	struct tk_job_request again = *request;
 	struct tk_worker *worker = NULL;
-	int status = tk_night_new_worker(n, job->device, &worker, err);
+	int status = tk_night_new_worker(n, job->device, NULL, &worker, err);
 	if (status)
 		return status;
 	again.seed = draw(n, job, 2) >> 33;
@@ -132,9 +132,7 @@ static void set_outcome(
 static bool differs(
         const struct tk_job_result *fast, const struct tk_job_result *slow, double min_ns)
 {
-	double lo = tk_measurement_get_number(slow->result, TK_MEASUREMENT_LO, 0),
-	       hi = tk_measurement_get_number(fast->result, TK_MEASUREMENT_HI, 0);
-	return lo > TIMES_MAX * hi && lo - hi > min_ns;
+	return slow->time.lo > TIMES_MAX * fast->time.hi && slow->time.lo - fast->time.hi > min_ns;
 }
 
 static bool compare_times(
@@ -144,10 +142,8 @@ static bool compare_times(
 	if (!differs(first, again, min_ns) && !differs(again, first, min_ns))
 		return false;
 	snprintf(text, sizeof text, "a new process took %s instead of %s",
-	        tk_format_value(tk_measurement_get_number(again->result, TK_MEASUREMENT_MEDIAN, 0),
-	                "ns", a),
-	        tk_format_value(tk_measurement_get_number(first->result, TK_MEASUREMENT_MEDIAN, 0),
-	                "ns", b));
+	        tk_format_value(again->time.median, "ns", a),
+	        tk_format_value(first->time.median, "ns", b));
 	set_outcome(first, TK_OUTCOME_UNSTABLE, text, "");
 	return true;
 }

@@ -32,24 +32,21 @@ struct points {
 	size_t sample_count;
 };
 
-static struct tk_point make_time_point(
-        const json_t *result, enum tk_outcome outcome, int64_t series_id)
+static struct tk_point make_time_point(const struct tk_job_result *r, int64_t series_id)
 {
-	double median = tk_measurement_get_number(result, TK_MEASUREMENT_MEDIAN, NAN);
-	struct tk_point point = {.series_id = series_id,
-	        .value = median,
-	        .lo = tk_measurement_get_number(result, TK_MEASUREMENT_LO, median),
-	        .hi = tk_measurement_get_number(result, TK_MEASUREMENT_HI, median),
-	        .min = tk_measurement_get_number(result, TK_MEASUREMENT_MIN, median),
-	        .q25 = tk_measurement_get_number(result, TK_MEASUREMENT_Q25, median),
-	        .q75 = tk_measurement_get_number(result, TK_MEASUREMENT_Q75, median),
-	        .p95 = tk_measurement_get_number(result, TK_MEASUREMENT_P95, median),
-	        .n = json_integer_value(tk_measurement_get_field(result, TK_MEASUREMENT_N))};
-	if (outcome == TK_OUTCOME_THROTTLED)
-		point.flags |= TK_POINT_THROTTLED;
-	if (outcome == TK_OUTCOME_UNSTABLE)
-		point.flags |= TK_POINT_UNSTABLE;
-	return point;
+	const struct tk_measured_time *t = &r->time;
+	return (struct tk_point){.series_id = series_id,
+	        .value = t->median,
+	        .lo = t->lo,
+	        .hi = t->hi,
+	        .min = t->min,
+	        .q25 = t->q25,
+	        .q75 = t->q75,
+	        .p95 = t->p95,
+	        .n = t->n,
+	        .flags = r->outcome == TK_OUTCOME_THROTTLED  ? TK_POINT_THROTTLED
+	                 : r->outcome == TK_OUTCOME_UNSTABLE ? TK_POINT_UNSTABLE
+	                                                     : 0};
 }
 
 static void copy_samples(const json_t *result, struct points *out)
@@ -131,10 +128,9 @@ static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
 static int make_points(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct points *out, struct tk_error *err)
 {
-	if (!r->result || !tk_outcome_has_timing(r->outcome) ||
-	        !json_is_number(tk_measurement_get_field(r->result, TK_MEASUREMENT_MEDIAN)))
+	if (!r->result || !tk_outcome_has_timing(r->outcome))
 		return TK_OK;
-	out->list[out->count++] = make_time_point(r->result, r->outcome, job->series.id);
+	out->list[out->count++] = make_time_point(r, job->series.id);
 	copy_samples(r->result, out);
 	return job->series.role == TK_ROLE_SUITE ? add_extra_points(n, job, r->result, out, err)
 	                                         : TK_OK;
@@ -215,7 +211,7 @@ static void name_ceiling(const struct tk_problem_spec *p, enum tk_unit unit, cha
 static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
         const struct tk_job_result *r, struct tk_error *err)
 {
-	double fastest_ns = tk_measurement_get_number(r->result, TK_MEASUREMENT_MIN, NAN);
+	double fastest_ns = r->time.min;
 	struct tk_problem_spec spec;
 	char name[32];
 	if (!job->device || !tk_outcome_has_timing(r->outcome) || !(fastest_ns > 0))

@@ -159,7 +159,7 @@ static int start_probe(struct tk_night *n, const struct tk_module *layer, uint32
 {
 	struct tk_night_device d = {.layer = layer, .index = index};
 	struct tk_error reason = {0};
-	TRY(tk_night_new_worker(n, &d, out, err));
+	TRY(tk_night_new_worker(n, &d, NULL, out, err));
 	if (tk_worker_start_open(*out, NULL, NULL, TK_WORKER_OPEN_TIMEOUT_S, &reason) ==
 	        TK_ECANCELED)
 		return tk_fail(err, TK_ECANCELED, "%s", reason.message);

@@ -1,7 +1,6 @@
 /* See trace_job.h. */
 #include "nightly/trace/trace_job.h"
 #include "base/error.h"
-#include "core/measurement_fields.h"
 #include "core/trace_file.h"
 #include "worker/worker.h"
 #include <fcntl.h>
@@ -51,10 +50,8 @@ int tk_trace_job_run(
 		status = tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(r.outcome), r.message);
 	}
 	if (!status) {
-		out->median_ns[run] =
-		        tk_measurement_get_number(r.result, TK_MEASUREMENT_MEDIAN, NAN);
-		out->clock_mhz[run] =
-		        tk_measurement_get_number(r.result, TK_MEASUREMENT_CLOCK_MHZ, NAN);
+		out->median_ns[run] = r.time.median;
+		out->clock_mhz[run] = r.time.clock_mhz;
 	}
 	tk_job_result_free(&r);
 	if (!status && job->fd)

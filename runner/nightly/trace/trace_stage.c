@@ -99,7 +99,7 @@ static int run_side(
 	if (tk_night_elapsed_s(n) > j->deadline_s)
 		return tk_fail(err, TK_EDATA, "the time of the night is spent");
 	if (!j->side[k].worker)
-		TRY(tk_night_new_ab_worker(n, j->test.device, &spec, &j->side[k].worker, err));
+		TRY(tk_night_new_worker(n, j->test.device, &spec, &j->side[k].worker, err));
 	job.worker = j->side[k].worker;
 	return tk_trace_job_run(&job, &j->side[k].runs, run, err);
 }

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "core/measurement_fields.h"
 #include "core/tune_config.h"
 #include "decide/rules/race.h"
 #include "decide/rules/space_search.h"
@@ -97,9 +96,7 @@ static int list_candidates(struct search *s, struct tk_error *err)
 static double take_result(struct search *s, size_t index, const struct tk_job_result *r)
 {
 	struct tk_tune_candidate *k = &s->row->candidates[index];
-	double ns = tk_outcome_has_timing(r->outcome)
-	                    ? tk_measurement_get_number(r->result, TK_MEASUREMENT_MEDIAN, NAN)
-	                    : NAN;
+	double ns = r->time.median;
 	k->evaluations++;
 	s->row->evaluations++;
 	k->outcome = r->outcome;
@@ -273,7 +270,7 @@ static int start_worker(struct tk_ab_session *c, const struct tk_ab_test *test,
 	w->device = test->device;
 	w->path = side->path;
 	w->threads = spec.threads;
-	return tk_night_new_ab_worker(c->n, test->device, &spec, &w->worker, err);
+	return tk_night_new_worker(c->n, test->device, &spec, &w->worker, err);
 }
 
 void tk_tune_race_worker_stop(struct tk_tune_race_worker *w)
