@@ -1,13 +1,13 @@
 #!/bin/bash
-# browser.sh SCRIPT FOLDER SITE LARGE [FILE...]: runs SCRIPT (browser, firefox, html, sample_pages
-# or bench) on the sites, with the packages that npm.sh installed into FOLDER; of browser FILEs
+# browser.sh SCRIPT FOLDER SITE LARGE [FILE...]: runs SCRIPT (browser, firefox, html or
+# sample_pages) on the sites, with the packages that npm.sh installed into FOLDER; of browser FILEs
 # alone. Exits with 77 where it cannot run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ -f "$2/installed" ] || skip "no packages: see npm.sh"
 case $1 in
-browser | bench | sample_pages)
+browser | sample_pages)
 	export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 	[ -x "$CHROMIUM" ] || skip "no Chromium: set CHROMIUM or install it" ;;
 firefox)
@@ -25,19 +25,11 @@ site=$(realpath "$3") large=$(realpath "$4")
 # A folder of its own: tests that run side by side do not replace each other's scripts.
 work=$(mktemp -d "$2/run.XXXXXX") # below node_modules
 trap 'rm -rf "$work"' EXIT
-cp -r "$here"/{browser,firefox,html,pages,sample_pages}.mjs "$here/browser" \
-	"$here/../bench/bench_pages.mjs" "$work"
+cp -r "$here"/{browser,firefox,html,pages,sample_pages}.mjs "$here/browser" "$work"
 cd "$work"
 shift 4
 if [ "$script" = firefox ]; then
 	node --experimental-websocket firefox.mjs "$site"
-elif [ "$script" = bench ]; then # also a page without charts
-	mkdir bare
-	cp -r "$site/series" "$site/data" "$site/assets" bare
-	rm bare/assets/chart.umd.min.js
-	node bench_pages.mjs "$site" --runs=1
-	node bench_pages.mjs bare --runs=1 \
-		"series/epyc-lab.cpu.openblas.gemm-f32-1024x1024x1024-nn.cold.html=99999:999"
 else
 	node "$script.mjs" "$site" "$large" "$@"
 fi

@@ -1,11 +1,14 @@
-// Ticks of the axes of time and of values, and the style of a backend.
+// Ticks of the axes of time and of values.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { openPage } from "./page.mjs";
 
-const { tracker } = openPage("", ["format", "dom", "time_axis", "value_axis", "series_style"]);
-const { timeAxis, valueAxis, chartOptions, seriesStyle } = tracker;
+const window = {};
+for (const name of ["format", "time_axis", "value_axis"]) {
+  const file = new URL(`../../../templates/assets/${name}.js`, import.meta.url);
+  new Function("window", readFileSync(file, "utf8"))(window);
+}
+const { timeAxis, valueAxis } = window.tracker;
 const day = (text) => Date.parse(text) / 864e5;
 const text = (x) => new Date(Math.round(x * 1440) * 60000).toISOString().slice(0, 16);
 
@@ -164,19 +167,4 @@ test("ticks are round in the unit that is written", () => {
     logarithmic.ticks.map(({ value }) => valueAxis.callback.call(logarithmic, value)),
     ["1", "3", "10", "30", "100", "300", "1000"],
   );
-});
-
-test("the first 24 backends differ in colour or mark", () => {
-  const styles = Array.from({ length: 24 }, (_, i) => seriesStyle(i));
-  const unique = new Set(
-    styles.map(({ borderColor, pointStyle }) => `${borderColor} ${pointStyle}`),
-  );
-  assert.equal(unique.size, 24);
-  assert.equal(styles[0].borderColor, "colour(--c1)");
-  assert.equal(styles[12].borderColor, "colour(--c1)");
-  assert.equal(styles[11].borderColor, "colour(--c12)");
-  assert.equal(styles[0].pointStyle, "circle");
-  assert.equal(styles[8].pointStyle, "rectRot");
-  const { tooltip } = chartOptions({ plugins: {} }).plugins;
-  assert.equal(tooltip.backgroundColor, "colour(--card)");
 });
