@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/process_limits.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"

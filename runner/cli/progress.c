@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "cli/markup.h"
 #include "cli/table.h"

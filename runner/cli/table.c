@@ -15,8 +15,8 @@
 #include <wchar.h>
 
 #include "base/error.h"
-#include "base/format.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
@@ -155,14 +155,11 @@ static void show_number(double x, enum tk_show show, char out[TK_FORMAT_SIZE])
 
 static void show_estimate(struct tk_table *t, const struct tk_column *c, const json_t *o)
 {
-	char value[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
-	double change = tk_record_number(o, "value");
+	char text[TK_FORMAT_ESTIMATE_SIZE];
 
-	if (isnan(change))
-		return;
-	tk_format_change(change, value);
-	tk_format_change_range(change, tk_record_number(o, "lo"), tk_record_number(o, "hi"), range);
-	tk_table_set_cell(t, c->name, "%s (%s)", value, range);
+	if (*tk_format_estimate(tk_record_number(o, "value"), tk_record_number(o, "lo"),
+	            tk_record_number(o, "hi"), text))
+		tk_table_set_cell(t, c->name, "%s", text);
 }
 
 static void show_text(struct tk_table *t, const struct tk_column *c, const char *text)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 
 #define NUMBER_MAX 1e15

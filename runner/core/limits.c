@@ -1,6 +1,6 @@
 /* See limits.h. */
 #include "core/limits.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "core/datasheet.h"
 #include "core/metric.h"
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/json.h"
 #include "base/text.h"
 

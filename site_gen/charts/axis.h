@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/format.h"
+#include "base/present.h"
 
 struct tk_buf;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/charts/axis.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"

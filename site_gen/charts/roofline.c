@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "site_gen/charts/axis.h"
 #include "site_gen/charts/chart.h"

@@ -4,7 +4,7 @@
 #define TK_SITE_TREND_H
 #include <stdbool.h>
 
-#include "base/format.h"
+#include "base/present.h"
 
 struct json_t;
 struct tk_buf;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/data/chart_data.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/links.h"

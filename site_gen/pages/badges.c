@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/model/cards.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

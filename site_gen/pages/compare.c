@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/charts/chart.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernel_internal.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "core/measurement_fields.h"
 #include "core/mode.h"

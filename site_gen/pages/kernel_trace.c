@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "core/kernel_report.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/data/data.h"

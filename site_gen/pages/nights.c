@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

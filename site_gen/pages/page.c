@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/charts/chart.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "site_gen/charts/bars.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "core/measurement_fields.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/pages/kernel_trace.h"

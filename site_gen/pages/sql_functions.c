@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "core/outcome.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "site_gen/model/tunings.h"
 #include "site_gen/pages/tuning.h"
 #include "site_gen/charts/bars.h"

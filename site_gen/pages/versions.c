@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/render/escape.h"

@@ -1,4 +1,4 @@
-/* Intervals of measurements. The formatters of plain numbers are in base/format.c. */
+/* Intervals of measurements. The formatters of plain numbers are in base/present.c. */
 #include "site_gen/render/format_point.h"
 
 #include <math.h>

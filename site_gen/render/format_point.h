@@ -3,7 +3,7 @@
 #define TK_SITE_FORMAT_POINT_H
 #include <stdbool.h>
 
-#include "base/format.h"
+#include "base/present.h"
 
 struct tk_point;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "site_gen/render/escape.h"

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "site_gen/model/ceilings.h"

@@ -1,4 +1,4 @@
-// Numbers with units. The rules are those of the C formatter (base/format.h); a test feeds both
+// Numbers with units. The rules are those of the C formatter (base/present.h); a test feeds both
 // the same cases (tests/unit/base/data/format_cases.tsv).
 "use strict";
 window.tracker ??= {};

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/process.h"
 #include "base/try.h"
 #include "base/units.h"
@@ -28,20 +28,6 @@ const struct tk_ab_format tk_ab_formats[] = {
         {"md", tk_ab_write_markdown},
         {"github", tk_ab_write_github},
 };
-
-const char *tk_ab_format_change(const struct tk_ab_row *row, char out[TK_AB_TEXT_SIZE])
-{
-	const struct tk_ab_result *r = &row->result;
-	char change[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
-
-	*out = '\0';
-	if (isnan(r->change))
-		return out;
-	tk_format_change(r->change, change);
-	tk_format_change_range(r->change, r->lo, r->hi, range);
-	snprintf(out, TK_AB_TEXT_SIZE, "%s (%s)", change, range);
-	return out;
-}
 
 const char *tk_ab_format_side(const struct tk_ab_side_report *s, char out[TK_AB_SIDE_TEXT_SIZE])
 {

@@ -31,9 +31,6 @@ int tk_ab_write_github(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
 
 extern const struct tk_field tk_ab_row_fields[]; /* of a row in JSON and CSV */
-/* "+3.0 % (+2.9 to +3.1)"; "" without a change. */
-#define TK_AB_TEXT_SIZE 160
-const char *tk_ab_format_change(const struct tk_ab_row *row, char out[TK_AB_TEXT_SIZE]);
 /* "main (0123456789ab add a check)" */
 #define TK_AB_SIDE_TEXT_SIZE 960
 const char *tk_ab_format_side(const struct tk_ab_side_report *s, char out[TK_AB_SIDE_TEXT_SIZE]);

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/ab/format.h"
@@ -131,7 +131,7 @@ static void put_side(struct tk_buf *b, const struct tk_ab_side_report *s)
 
 static void put_row(struct tk_buf *b, const struct tk_ab_row *row)
 {
-	char base[TK_FORMAT_SIZE], head[TK_FORMAT_SIZE], change[TK_AB_TEXT_SIZE];
+	char base[TK_FORMAT_SIZE], head[TK_FORMAT_SIZE], change[TK_FORMAT_ESTIMATE_SIZE];
 
 	tk_buf_add_str(b, "| ");
 	tk_markdown_put_text(b, row->title);
@@ -140,7 +140,10 @@ static void put_row(struct tk_buf *b, const struct tk_ab_row *row)
 	tk_buf_add_printf(b, " | %s | %s | %s | %s",
 	        tk_format_value(row->level_ns[TK_AB_BASE], "ns", base),
 	        tk_format_value(row->level_ns[TK_AB_HEAD], "ns", head),
-	        *tk_ab_format_change(row, change) ? change : "–", tk_ab_verdict_name(row->verdict));
+	        *tk_format_estimate(row->result.change, row->result.lo, row->result.hi, change)
+	                ? change
+	                : "–",
+	        tk_ab_verdict_name(row->verdict));
 	if (*row->message) {
 		tk_buf_add_str(b, ": ");
 		tk_markdown_put_text(b, row->message);
@@ -214,7 +217,7 @@ static const char *choose_level(enum tk_ab_verdict v)
 
 static void put_command(const struct tk_ab_row *row, const char *level, FILE *out)
 {
-	char title[256], text[TK_AB_TEXT_SIZE];
+	char title[256], text[TK_FORMAT_ESTIMATE_SIZE];
 
 	snprintf(title, sizeof title, "%s: %s on %s", tk_ab_verdict_name(row->verdict),
 	        row->backend, row->device);
@@ -222,7 +225,7 @@ static void put_command(const struct tk_ab_row *row, const char *level, FILE *ou
 	tk_github_put_escaped(out, title, true);
 	fputs("::", out);
 	tk_github_put_escaped(out, row->title, false);
-	if (*tk_ab_format_change(row, text)) {
+	if (*tk_format_estimate(row->result.change, row->result.lo, row->result.hi, text)) {
 		fputc(' ', out);
 		tk_github_put_escaped(out, text, false);
 	}

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "cli/diff/view.h"
 #include "cli/markup.h"

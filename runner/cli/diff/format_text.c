@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/diff/view.h"

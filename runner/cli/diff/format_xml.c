@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/diff/view.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/diff/view.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"

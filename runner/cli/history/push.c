@@ -5,7 +5,7 @@
 
 #include "base/archive.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "base/signature.h"
 #include "base/try.h"

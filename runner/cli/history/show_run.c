@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/history/show.h"

@@ -1,7 +1,7 @@
 /* See kernel_reports.h. The schema of the JSON is in docs/reference/kernel-reports.md. */
 #include "cli/host/kernel_reports.h"
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "cli/records.h"
 #include "nightly/kernel_report.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/try.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "cli/rate.h"
 #include "core/datasheet.h"
 #include "core/measurement_fields.h"

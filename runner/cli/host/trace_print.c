@@ -1,7 +1,7 @@
 /* The results of `tracker trace`. */
 #include "cli/host/trace.h"
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/json.h"
 #include "cli/table.h"
 #include "core/kernel_report.h"

@@ -1,7 +1,7 @@
 /* `tracker confirm`: compares an old and a new build of a series by A/B runs, now. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/process.h"
 #include "base/try.h"
 #include "cli/commands.h"

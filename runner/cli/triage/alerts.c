@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/try.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/markup.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/format.h"
+#include "base/present.h"
 #include "core/outcome.h"
 
 /* The change of the code, as a logarithm; positive is worse. *nightly: known from nightly timings

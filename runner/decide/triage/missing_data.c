@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/memory.h"
 #include "core/night.h"
 #include "decide/triage/missing_data_search.h"

@@ -2,7 +2,7 @@
  * history. Every result is stored before the device's next job starts. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/format.h"
+#include "base/present.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/format.h"
+#include "base/present.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Numbers with units: four significant digits and the unit that suits. Every function returns
- * `out`. templates/assets/format.js has the same rules; tests hold both against one table of
- * cases. */
-#ifndef TK_BASE_FORMAT_H
-#define TK_BASE_FORMAT_H
+/* Values as people read them, on the terminal, in Markdown and on pages: four significant digits and
+ * the unit that suits. Every function returns `out`. templates/assets/format.js has the same rules;
+ * tests hold both against one table of cases. */
+#ifndef TK_BASE_PRESENT_H
+#define TK_BASE_PRESENT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +30,10 @@ void tk_format_change_pair(
         double a, double b, char out_a[TK_FORMAT_SIZE], char out_b[TK_FORMAT_SIZE]);
 /* The interval of a change, in the notation of the change: "1.9× to 2.5×", "+2.9 to +4.1 %". */
 const char *tk_format_change_range(double change, double lo, double hi, char out[TK_FORMAT_SIZE]);
+/* "+3.0 % (+2.9 to +3.1 %)": a change with its interval; "" for NAN. */
+#define TK_FORMAT_ESTIMATE_SIZE (2 * TK_FORMAT_SIZE + 8)
+const char *tk_format_estimate(
+        double change, double lo, double hi, char out[TK_FORMAT_ESTIMATE_SIZE]);
 const char *tk_format_half_width(
         double value, double lo, double hi, char out[TK_FORMAT_SIZE]); /* "±0.4 %" */
 const char *tk_format_percent(double ratio, char out[TK_FORMAT_SIZE]); /* 0.62: "62 %" */

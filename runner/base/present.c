@@ -1,6 +1,6 @@
 /* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus
  * sign. */
-#include "base/format.h"
+#include "base/present.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -170,6 +170,18 @@ const char *tk_format_change_range(double change, double lo, double hi, char out
 	} else
 		add(out, signed_percent(out, add(out, signed_percent(out, 0, lo), " to "), hi),
 		        NBSP "%");
+	return out;
+}
+
+const char *tk_format_estimate(
+        double change, double lo, double hi, char out[TK_FORMAT_ESTIMATE_SIZE])
+{
+	char value[TK_FORMAT_SIZE], range[TK_FORMAT_SIZE];
+
+	*out = '\0';
+	if (!isnan(change))
+		snprintf(out, TK_FORMAT_ESTIMATE_SIZE, "%s (%s)", tk_format_change(change, value),
+		        tk_format_change_range(change, lo, hi, range));
 	return out;
 }
 
