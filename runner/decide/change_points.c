@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/night.h"
-#include "stats/changepoint/changepoint.h"
+#include "stats/levels.h"
 #include "store/readers.h"
 
 #define DAY_S 86400

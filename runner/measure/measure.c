@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "measure/engine.h"
-#include "stats/summary/interval.h"
+#include "stats/summary.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,8 +9,7 @@
 #include "core/mode.h"
 #include "core/outcome.h"
 #include "core/problem.h"
-#include "stats/summary/stopping.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -9,8 +9,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "measure/engine.h"
-#include "stats/summary/interval.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

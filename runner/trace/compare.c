@@ -2,8 +2,8 @@
 #include "trace/summary.h"
 
 #include "base/error.h"
-#include "stats/summary/compare.h"
-#include "stats/summary/summary.h"
+#include "stats/compare.h"
+#include "stats/summary.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define SAMPLES_SHOWN 100
 

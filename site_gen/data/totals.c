@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "site_gen/model/model.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define DAY_S 86400
 #define NOISE_STEPS_MIN 5

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "site_gen/model/model.h"
-#include "stats/summary/paired.h"
+#include "stats/compare.h"
 
 #define CONFIDENCE 0.95
 

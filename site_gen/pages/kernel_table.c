@@ -16,7 +16,7 @@
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
-#include "stats/summary/quantile.h"
+#include "stats/quantile.h"
 
 #define ROWS_MAX 96  /* of a table on the page of an operation */
 #define LONG_ROWS 60 /* longer tables are laid out when they come into view */

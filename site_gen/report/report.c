@@ -16,7 +16,7 @@
 #include "site_gen/model/model.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/render/escape.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define BEGIN_TABLE(d, title, numeric, ...) \
 	tk_document_begin_table(d, title, (const char *const[]){__VA_ARGS__}, \

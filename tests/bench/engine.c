@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "measure/measure.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,7 @@
 #include "core/problem.h"
 #include "decide/decide.h"
 #include "null_time.h"
-#include "stats/summary/interval.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 #include "store/store.h"
 #include <argp.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "decide/decide.h"
-#include "stats/changepoint/changepoint.h"
+#include "stats/levels.h"
 
 static struct {
 	const char *path, *env, *meta;

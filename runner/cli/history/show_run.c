@@ -10,7 +10,7 @@
 #include "cli/history/show.h"
 #include "cli/records.h"
 #include "core/measurement_fields.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 #include "store/query/code_facts.h"
 #include "store/store.h"
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "decide/history/case_set.h"
-#include "stats/changepoint/changepoint.h"
+#include "stats/levels.h"
 
 #define DAY_S 86400
 

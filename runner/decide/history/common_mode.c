@@ -13,7 +13,7 @@
 #include "base/parallel.h"
 #include "base/try.h"
 #include "decide/history/case_set.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define SERIES_MIN 5        /* fewer unchanged series have no meaningful median */
 #define SHIFT_MIN 0.003     /* smaller shifts are not corrected */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/history/case_set.h"
-#include "stats/summary/fdr.h"
+#include "stats/compare.h"
 
 static int test_case(const struct tk_case_set *c, struct tk_series_case *k, double prior)
 {

@@ -9,7 +9,7 @@
 #include "decide/history/case_set.h"
 #include "decide/history/step_evidence.h"
 #include "decide/rules/evidence.h"
-#include "stats/monitor/level_monitor.h"
+#include "stats/levels.h"
 
 /* Where the machine code changed near a step that may be a night or two off. */
 static int snap_to_code_change(struct tk_case_set *set, const struct tk_series_case *k, size_t base,

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/history/case_set.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define WITH_HISTORY_MIN 5
 #define YOUNG_MIN 5

@@ -7,7 +7,7 @@
 #include "core/outcome.h"
 #include "decide/history/case_set.h"
 #include "decide/rules/evidence.h"
-#include "stats/summary/student.h"
+#include "stats/summary.h"
 
 #define BACK_SIGMAS 2       /* of a night, from the new level */
 #define RARE_BUILD_NIGHTS 3 /* nights of one build after which another one is an event */

@@ -10,7 +10,7 @@
 #include "base/serializer.h"
 #include "decide/monitor/kept_monitors.h"
 #include "decide/monitor/monitor.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define DAY_S 86400
 #define EQUAL_VALUES 1e-9 /* relative difference */

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/monitor/monitor_internal.h"
-#include "stats/monitor/young_level.h"
-#include "stats/summary/fdr.h"
+#include "stats/monitor_internal.h"
+#include "stats/compare.h"
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */

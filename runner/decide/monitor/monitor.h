@@ -2,7 +2,7 @@
  * night?
  *
  * The one place that decides this. `changepoints --online` feeds it from a CSV file, `nightly` and
- * `detect` from the history. Each series has its own model (stats/monitor/level_monitor.h); the
+ * `detect` from the history. Each series has its own model (stats/levels.h); the
  * false-discovery rate is controlled over the series of a night. A shift that the machine's series
  * share for a night or two is removed first. A step belongs to the machine where the environment
  * changed, or where most, or many, of its series made the same step. A series that is back within a

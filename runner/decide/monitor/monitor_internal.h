@@ -2,7 +2,7 @@
 #ifndef TK_DECIDE_MONITOR_INTERNAL_H
 #define TK_DECIDE_MONITOR_INTERNAL_H
 #include "decide/monitor/monitor.h"
-#include "stats/monitor/level_monitor.h"
+#include "stats/levels.h"
 
 #define WINDOW TK_MONITOR_WINDOW_NIGHTS
 #define SERIES_MIN 8        /* fewer series have no meaningful median */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/monitor/monitor_internal.h"
-#include "stats/summary/summary.h"
+#include "stats/summary.h"
 
 #define RECENT_NIGHTS 7      /* that a night is compared with, to see a shift */
 #define LEVEL_NIGHTS 15      /* on both sides of a step */

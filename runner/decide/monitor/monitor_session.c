@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "decide/monitor/device_monitor.h"
 #include "decide/monitor/monitor.h"
-#include "stats/monitor/level_monitor.h"
+#include "stats/levels.h"
 
 #define FORMAT 1 /* of the stored state: goes up when its meaning changes */
 

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "decide/decide.h"
-#include "stats/summary/paired.h"
-#include "stats/summary/summary.h"
+#include "stats/compare.h"
+#include "stats/summary.h"
 #include "store/store.h"
 
 /* Of the pairs with two timings. */

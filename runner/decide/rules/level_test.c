@@ -8,10 +8,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "stats/changepoint/changepoint.h"
-#include "stats/summary/noise.h"
-#include "stats/summary/student.h"
-#include "stats/summary/summary.h"
+#include "stats/levels.h"
+#include "stats/noise.h"
+#include "stats/summary.h"
 
 #define NOISE_POINTS_MIN 6     /* that a series needs to estimate its own noise */
 #define DF_PER_POINT 0.4       /* efficiency of the median of successive differences */

@@ -1,6 +1,6 @@
 /* See race.h. */
 #include "decide/rules/race.h"
-#include "stats/summary/student.h"
+#include "stats/summary.h"
 #include <math.h>
 
 static bool is_racing(const struct tk_race_contestant *c)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_PER_COMPARISON 0.002 /* two statistics, each at the error of stats/summary/paired.h */
+#define ERROR_PER_COMPARISON 0.002 /* two statistics, each at the error of stats/compare.h */
 
 static struct tk_bisection begin(
         struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *report)

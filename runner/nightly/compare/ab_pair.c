@@ -14,7 +14,7 @@
 #include "core/problem.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/night.h"
-#include "stats/summary/paired.h"
+#include "stats/compare.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include "base/try.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/stages/detect_policy.h"
-#include "stats/summary/paired.h"
+#include "stats/compare.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>

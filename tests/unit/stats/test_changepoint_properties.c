@@ -1,7 +1,7 @@
 /* What the search for change points must keep: another unit, missing nights, a larger step. */
 #include "stats_checks.h"
 
-#include "stats/changepoint/changepoint.h"
+#include "stats/levels.h"
 
 #define N_MAX 240
 

@@ -2,12 +2,8 @@
  * binomial sums, and the definitions. */
 #include "stats_checks.h"
 
-#include "stats/summary/compare.h"
-#include "stats/summary/fdr.h"
-#include "stats/summary/interval.h"
-#include "stats/summary/stopping.h"
-#include "stats/summary/student.h"
-#include "stats/summary/summary.h"
+#include "stats/compare.h"
+#include "stats/summary.h"
 
 /* ---- Student's t and the normal distribution ---- */
 

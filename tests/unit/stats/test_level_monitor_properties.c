@@ -2,8 +2,8 @@
  * fitted side by side; and what must change it: a larger step, more nights. */
 #include "stats_checks.h"
 
-#include "stats/monitor/level_monitor.h"
-#include "stats/monitor/young_level.h"
+#include "stats/levels.h"
+#include "stats/monitor_internal.h"
 
 #define N 90
 

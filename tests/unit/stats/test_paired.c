@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "stats/summary/paired.h"
+#include "stats/compare.h"
 
 static void near(double a, double b)
 {

@@ -2,8 +2,7 @@
  * are enumerated, and the estimates are taken from all pairs. */
 #include "stats_checks.h"
 
-#include "stats/summary/compare.h"
-#include "stats/summary/paired.h"
+#include "stats/compare.h"
 
 #define N_MAX 10
 

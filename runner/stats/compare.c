@@ -1,0 +1,487 @@
+/* Mann-Whitney and Hodges-Lehmann: see compare.h. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/try.h"
+#include "stats/compare.h"
+#include "stats/summary.h"
+
+#define STRAIGHT 8   /* steps along a straight line */
+#define NEARLY 2e-3  /* of the pairs: near enough to half of them */
+#define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
+#define ROUNDING 1e-12
+
+double tk_normal_p(double z)
+{
+	return erfc(fabs(z) / M_SQRT2);
+}
+
+double tk_normal_z(double p)
+{
+	double lo = 0, hi = 40;
+
+	if (!(p < 1))
+		return 0;
+	for (int i = 0; i < 80; i++) {
+		double mid = (lo + hi) / 2;
+
+		if (tk_normal_p(mid) > p)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return (lo + hi) / 2;
+}
+
+/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial
+ * coefficient, multiplied out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
+static double *count_orders(size_t na, size_t nb)
+{
+	size_t top = na * nb;
+	double *f = tk_calloc(top + 1, sizeof *f);
+
+	f[0] = 1;
+	for (size_t i = 1; i <= na; i++) {
+		for (size_t u = top; u >= nb + i && u <= top; u--)
+			f[u] -= f[u - nb - i];
+		for (size_t u = i; u <= top; u++)
+			f[u] += f[u - i];
+	}
+	return f;
+}
+
+/* P(U <= u) for u = 0 .. na * nb in place of the counts. */
+static void accumulate(double *f, size_t top)
+{
+	double sum = 0, total = 0;
+
+	for (size_t u = 0; u <= top; u++)
+		total += f[u];
+	for (size_t u = 0; u <= top; u++)
+		f[u] = (sum += f[u]) / total;
+}
+
+/* Pairs with b - a <= t, both sorted. */
+static size_t pairs_up_to(const double *a, size_t na, const double *b, size_t nb, double t)
+{
+	size_t count = 0, j = 0;
+
+	for (size_t i = 0; i < na; i++) {
+		while (j < nb && b[j] - a[i] <= t)
+			j++;
+		count += j;
+	}
+	return count;
+}
+
+static double make_finite(double difference)
+{
+	return fmax(-DBL_MAX, fmin(DBL_MAX, difference));
+}
+
+/* The k-th smallest (from 1) of all b - a without making them all: bisection on the value.
+ * Differences that are too large for a double count as the largest one. */
+static double kth_difference(const double *a, size_t na, const double *b, size_t nb, size_t k)
+{
+	double lo = make_finite(b[0] - a[na - 1]), hi = make_finite(b[nb - 1] - a[0]);
+
+	if (pairs_up_to(a, na, b, nb, lo) >= k)
+		return lo;
+	for (;;) {
+		double mid = lo / 2 + hi / 2;
+
+		if (mid <= lo || mid >= hi)
+			return hi;
+		if (pairs_up_to(a, na, b, nb, mid) >= k)
+			hi = mid;
+		else
+			lo = mid;
+	}
+}
+
+/* Sum over groups of equal values of t^3 - t, on the merged sample. */
+static double tie_term(const double *a, size_t na, const double *b, size_t nb)
+{
+	double sum = 0;
+	size_t i = 0, j = 0;
+
+	while (i < na || j < nb) {
+		double v = j >= nb || (i < na && a[i] <= b[j]) ? a[i] : b[j], t = 0;
+
+		for (; i < na && a[i] == v; i++)
+			t++;
+		for (; j < nb && b[j] == v; j++)
+			t++;
+		sum += t * t * t - t;
+	}
+	return sum;
+}
+
+static double mann_whitney_u(const double *a, size_t na, const double *b, size_t nb)
+{
+	double u = 0;
+	size_t below = 0, up_to = 0;
+
+	for (size_t j = 0; j < nb; j++) {
+		while (below < na && a[below] < b[j])
+			below++;
+		while (up_to < na && a[up_to] <= b[j])
+			up_to++;
+		u += (double)below + (double)(up_to - below) / 2;
+	}
+	return u;
+}
+
+/* Normal approximation with ties and continuity corrected (Lehmann 1975, 1.5). */
+static double approximate_p(double u, size_t na, size_t nb, double ties)
+{
+	double n = (double)(na + nb), pairs = (double)na * (double)nb;
+	double variance = pairs / 12 * (n + 1 - ties / (n * (n - 1)));
+	double away = fabs(u - pairs / 2) - 0.5;
+
+	return variance > 0 && away > 0 ? tk_normal_p(away / sqrt(variance)) : 1;
+}
+
+/* Rank (from 1) of the lower end of the interval among the differences; 0 if the confidence cannot
+ * be reached. */
+static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double confidence)
+{
+	/* 1 - 0.9 is less than 0.1 */
+	double half_alpha = (1 - confidence) / 2 * (1 + ROUNDING), pairs = (double)na * (double)nb,
+	       rank;
+	size_t k = 0;
+
+	if (cumulative) {
+		while (k < na * nb && cumulative[k] <= half_alpha)
+			k++;
+		return k;
+	}
+	rank = floor(
+	        pairs / 2 - tk_normal_z(1 - confidence) * sqrt(pairs * (double)(na + nb + 1) / 12));
+	return rank >= 1 ? (size_t)rank : 0;
+}
+
+static void compare_sorted(const double *a, size_t na, const double *b, size_t nb,
+        double confidence, const double *cumulative, struct tk_shift *out)
+{
+	size_t pairs = na * nb, k = lower_rank(cumulative, na, nb, confidence);
+	double ties = tie_term(a, na, b, nb);
+
+	out->u = mann_whitney_u(a, na, b, nb);
+	out->exact = cumulative && ties == 0;
+	if (out->exact) {
+		size_t less = (size_t)fmin(out->u, (double)pairs - out->u);
+
+		out->p = fmin(1, 2 * cumulative[less]);
+	} else {
+		out->p = approximate_p(out->u, na, nb, ties);
+	}
+	out->shift = kth_difference(a, na, b, nb, (pairs + 1) / 2) / 2 +
+	             kth_difference(a, na, b, nb, pairs / 2 + 1) / 2;
+	out->reached = k > 0;
+	out->lo = kth_difference(a, na, b, nb, k ? k : 1);
+	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
+}
+
+/* Copies and sorts; TK_EDATA for values that the scale does not allow. */
+static int take(double *to, const double *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		to[i] = from[i];
+		if (!isfinite(to[i]))
+			return TK_EDATA;
+	}
+	tk_sort_values(to, n);
+	return TK_OK;
+}
+
+/* Where the median of the differences b - a is: near the difference of the medians, as far as the
+ * quartiles are wide.
+ */
+static void bracket(const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi,
+        double *below, double *above)
+{
+	double middle = b[nb / 2] - a[na / 2], pairs = (double)na * (double)nb,
+	       reach = (a[na - 1 - na / 4] - a[na / 4] + b[nb - 1 - nb / 4] - b[nb / 4]) / 8, count;
+
+	*lo = b[0] - a[na - 1];
+	*hi = b[nb - 1] - a[0];
+	*below = 0;
+	*above = pairs;
+	count = (double)pairs_up_to(a, na, b, nb, middle + reach);
+	if (middle + reach < *hi && count >= pairs / 2) {
+		*hi = middle + reach;
+		*above = count;
+	}
+	count = (double)pairs_up_to(a, na, b, nb, middle - reach);
+	if (middle - reach > *lo && count < pairs / 2) {
+		*lo = middle - reach;
+		*below = count;
+	}
+}
+
+/* The count of pairs is nearly a straight line there: between its ends first, then by halves. */
+double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance)
+{
+	double lo, hi, half = (double)na * (double)nb / 2, below, above;
+
+	bracket(a, na, b, nb, &lo, &hi, &below, &above);
+	for (int i = 0; hi - lo > tolerance; i++) {
+		double part = i < STRAIGHT
+		                      ? fmin(0.95, fmax(0.05, (half - below) / (above - below)))
+		                      : 0.5,
+		       mid = lo + (hi - lo) * part, count;
+
+		if (mid <= lo || mid >= hi)
+			break;
+		count = (double)pairs_up_to(a, na, b, nb, mid);
+		if (fabs(count - half) < NEARLY * half)
+			return mid;
+		if (count >= half) {
+			hi = mid;
+			above = count;
+		} else {
+			lo = mid;
+			below = count;
+		}
+	}
+	return lo + (hi - lo) / 2;
+}
+
+int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence,
+        struct tk_shift *out)
+{
+	double *work, *cumulative = NULL;
+	int status = TK_ENOMEM;
+
+	if (!na || !nb)
+		return TK_EDATA;
+	work = tk_malloc((na + nb) * sizeof *work);
+	if (na + nb <= EXACT_MAX) {
+		cumulative = count_orders(na, nb);
+		if (!cumulative)
+			goto out;
+		accumulate(cumulative, na * nb);
+	}
+	status = take(work, a, na);
+	if (!status)
+		status = take(work + na, b, nb);
+	if (!status)
+		compare_sorted(work, na, work + na, nb, confidence, cumulative, out);
+out:
+	free(cumulative);
+	free(work);
+	return status;
+}
+
+/* ---- paired ---- */
+
+#define SAME_ALPHA 0.01 /* error of the equivalence test at one interim analysis */
+#define SHOWN_CONFIDENCE 0.95
+
+/* Numbers of pairs after which the data are analysed. Each analysis costs part of the error, so
+ * that their distance grows with the number of pairs. */
+static const size_t interim_analyses[] = {
+        12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, TK_PAIRED_COUNT_MAX};
+#define ANALYSES (sizeof interim_analyses / sizeof *interim_analyses)
+
+size_t tk_paired_next_analysis(size_t n)
+{
+	size_t i = 0;
+
+	while (i < ANALYSES - 1 && interim_analyses[i] <= n)
+		i++;
+	return interim_analyses[i];
+}
+
+/* P(T = t) for t up to half of its largest value, T the sum of the positive ranks of n differences:
+ * each rank is in the sum or not. */
+static double *rank_sum_distribution(size_t n)
+{
+	const size_t half = n * (n + 1) / 4;
+	double *p = tk_calloc(half + 1, sizeof *p);
+
+	p[0] = 1;
+	for (size_t rank = 1, top = 0; rank <= n; rank++) {
+		top = top + rank < half ? top + rank : half;
+		for (size_t t = top + 1; t-- > 0;)
+			p[t] = (p[t] + (t >= rank ? p[t - rank] : 0)) / 2;
+	}
+	return p;
+}
+
+/* The largest c with P(T < c) <= tail: how many of the means of pairs lie outside the interval on
+ * each side. */
+static size_t critical(const double *distribution, size_t n, double tail)
+{
+	const size_t half = n * (n + 1) / 4;
+	double sum = 0;
+	size_t c = 0;
+
+	for (; c <= half && sum + distribution[c] <= tail; c++)
+		sum += distribution[c];
+	return c;
+}
+
+/* The means of all pairs of differences, each with itself too, sorted. */
+static double *walsh(const double *d, size_t n)
+{
+	double *w = tk_malloc((n * (n + 1) / 2) * sizeof *w);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i; j < n; j++)
+			w[count++] = (d[i] + d[j]) / 2;
+	tk_sort_values(w, count);
+	return w;
+}
+
+/* What intervals of n differences are made from. */
+struct ranks {
+	size_t n;
+	double *means, *distribution;
+};
+
+static void ranks_free(struct ranks *r)
+{
+	free(r->means);
+	free(r->distribution);
+}
+
+static struct ranks ranks_new(const double *d, size_t n)
+{
+	return (struct ranks){n, walsh(d, n), rank_sum_distribution(n)};
+}
+
+static struct tk_paired_shift interval_of(const struct ranks *r, double confidence)
+{
+	const size_t total = r->n * (r->n + 1) / 2,
+	             c = critical(r->distribution, r->n, (1 - confidence) / 2);
+
+	return (struct tk_paired_shift){.n = r->n,
+	        .shift = tk_quantile_sorted(r->means, total, 0.5),
+	        .reached = c > 0,
+	        .lo = r->means[c ? c - 1 : 0],
+	        .hi = r->means[c ? total - c : total - 1]};
+}
+
+static bool all_finite(const double *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(d[i]))
+			return false;
+	return n > 0;
+}
+
+int tk_paired_estimate(const double *d, size_t n, double confidence, struct tk_paired_shift *out)
+{
+	struct ranks r;
+
+	if (!all_finite(d, n))
+		return TK_EDATA;
+	r = ranks_new(d, n);
+	*out = interval_of(&r, confidence);
+	ranks_free(&r);
+	return TK_OK;
+}
+
+/* One interim analysis, the index-th. Three conditions, because a test that stops when the data
+ * look decided is wrong more often than its level says (Armitage, McPherson, Rowe 1969):
+ *
+ * 1. Changed, beyond the limit: the whole interval is. Analysis k spends the share 1 / k(k + 1) of
+ *    TK_PAIRED_ALPHA; the shares sum to 1, so that by Bonferroni all analyses together keep the
+ *    error, whatever the dependence between them (error spending: Lan, DeMets 1983).
+ * 2. Changed, near the limit: for a true shift of about `least` the interval always covers it, and
+ *    1. would measure until the end and say nothing. Here the same interval has to exclude 0, so
+ *    that equal builds keep the error of 1.; that the estimate is beyond `least` is decided once
+ *    the interval is so narrow that more pairs would hardly change it.
+ * 3. Same: the interval lies within (-least, least), the inclusion of an interval as a test of
+ *    equivalence (Westlake 1976; Schuirmann 1987). It spends nothing of ALPHA, since it cannot
+ *    report a change, and the level of one analysis is enough: a shift beyond `least` has to look
+ *    small, not merely uncertain. */
+static enum tk_paired_decision analyse(const double *d, size_t n, size_t index, double least)
+{
+	const double k = (double)index + 1;
+	struct ranks r = ranks_new(d, n);
+	const struct tk_paired_shift spent = interval_of(&r, 1 - TK_PAIRED_ALPHA / (k * (k + 1))),
+	                             single = interval_of(&r, 1 - SAME_ALPHA);
+	const bool excludes_0 = spent.lo * spent.hi > 0,
+	           is_beyond = spent.lo > least || spent.hi < -least,
+	           is_precise = n == TK_PAIRED_COUNT_MAX || (spent.hi - spent.lo) / 2 < least / 4;
+
+	ranks_free(&r);
+	if (spent.reached && (is_beyond || (excludes_0 && is_precise && fabs(spent.shift) > least)))
+		return spent.shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
+	if (single.reached && single.lo > -least && single.hi < least)
+		return TK_PAIRED_SAME;
+	return TK_PAIRED_INCONCLUSIVE;
+}
+
+int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_decision *decision,
+        struct tk_paired_shift *out)
+{
+	*decision = TK_PAIRED_INCONCLUSIVE;
+	if (!all_finite(d, n))
+		return TK_EDATA;
+	for (size_t i = 0;
+	        i < ANALYSES && interim_analyses[i] <= n && *decision == TK_PAIRED_INCONCLUSIVE;
+	        i++)
+		*decision = analyse(d, interim_analyses[i], i, least);
+	return out ? tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out) : TK_OK;
+}
+
+int tk_paired_decide_last(const double *d, size_t n, double least,
+        enum tk_paired_decision *decision, struct tk_paired_shift *out)
+{
+	*decision = TK_PAIRED_INCONCLUSIVE;
+	TRY(tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out));
+	if (!out->reached)
+		return TK_OK;
+	if (out->lo * out->hi > 0 && fabs(out->shift) > least)
+		*decision = out->shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
+	else if (out->lo > -least && out->hi < least)
+		*decision = TK_PAIRED_SAME;
+	return TK_OK;
+}
+
+/* ---- fdr ---- */
+
+struct ranked {
+	double p;
+	size_t at;
+};
+
+static int descending(const void *a, const void *b)
+{
+	double x = ((const struct ranked *)a)->p, y = ((const struct ranked *)b)->p;
+
+	return (x < y) - (x > y);
+}
+
+int tk_fdr_adjust(const double *p, size_t n, double *q)
+{
+	struct ranked *r;
+	size_t tests = 0;
+	double least = 1;
+
+	if (n == 0)
+		return TK_OK;
+	r = tk_malloc(n * sizeof *r);
+	for (size_t i = 0; i < n; i++) {
+		q[i] = NAN;
+		if (!isnan(p[i]))
+			r[tests++] = (struct ranked){p[i], i};
+	}
+	if (tests)
+		qsort(r, tests, sizeof *r, descending);
+	for (size_t i = 0; i < tests; i++) {
+		least = fmin(least, r[i].p * (double)tests / (double)(tests - i));
+		q[r[i].at] = least;
+	}
+	free(r);
+	return TK_OK;
+}

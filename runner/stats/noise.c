@@ -1,0 +1,221 @@
+/* Robust noise of a series: see noise.h. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "stats/noise.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+
+#define SPIKE 3          /* sigmas from the median of the seven around it */
+#define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
+#define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
+#define ENOUGH 1000      /* differences for a quantile */
+#define Q80_TO_SD \
+	0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+
+/* Scale of d, n values of which are given as absolute values; they are reordered. */
+static double scale_of(double *d, size_t n)
+{
+	static const double parts[] = {0.5, 0.8};
+	double at[2];
+
+	if (n == 0)
+		return 0;
+	if (n < 10)
+		return MAD_TO_SD * tk_quantile_select(d, n, 0.5);
+	tk_quantile_estimate_many(d, n, parts, 2, at);
+	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
+}
+
+/* Scale of differences between means of neighbouring blocks of b points, as that of one independent
+ * point. sum has n + 1 prefix sums. */
+static double block_scale(const double *sum, size_t n, size_t b, double *work)
+{
+	size_t count = 0, stride = (b + 1) / 2; /* nearer neighbours say nothing new */
+
+	for (size_t i = 0; i + 2 * b <= n; i += stride)
+		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
+	return scale_of(work, count) * sqrt((double)b / 2);
+}
+
+static double lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	for (size_t i = 0; i + lag < n; i++)
+		work[i] = fabs(x[i + lag] - x[i]);
+	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
+}
+
+double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work)
+{
+	static const double parts[] = {0.5, 0.8, 0.9};
+	size_t count = 0, step = 1 + n / ENOUGH;
+	double at[3];
+
+	for (size_t i = 0; i + lag < n; i += step)
+		work[count++] = fabs(x[i + lag] - x[i]);
+	if (count < 40)
+		return scale_of(work, count) / M_SQRT2;
+	tk_quantile_estimate_many(work, count, parts, 3, at);
+	return fmax(fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]), Q90_TO_SD * at[2]) / M_SQRT2;
+}
+
+static double autocorrelation(double lag1, double lag2)
+{
+	double rho = lag1 > 0 ? lag2 * lag2 / (lag1 * lag1) - 1 : 0;
+
+	return fmin(0.99, fmax(-0.9, rho));
+}
+
+static int check_finite(const double *x, size_t n)
+{
+	bool finite = true;
+
+	for (size_t i = 0; i < n; i++)
+		finite &= isfinite(x[i]) != 0;
+	return finite ? TK_OK : TK_EDATA;
+}
+
+int tk_noise_estimate_sigma(const double *x, size_t n, double *work, double *sigma)
+{
+	int status = check_finite(x, n);
+
+	if (!status)
+		*sigma = n < 3 ? 0 : lag_scale(x, n, 1, work);
+	return status;
+}
+
+double tk_noise_mad(const double *x, size_t n, double *work)
+{
+	double median;
+
+	if (n < 3)
+		return 0;
+	memcpy(work, x, n * sizeof *x);
+	median = tk_quantile_select(work, n, 0.5);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - median);
+	return MAD_TO_SD * tk_quantile_select(work, n, 0.5);
+}
+
+int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
+{
+	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
+	double origin = n ? x[0] : 0, *sum = work + n;
+	int status = tk_noise_estimate_sigma(x, n, work, sigma);
+
+	*tau = status ? 0 : *sigma;
+	if (status || n < 3)
+		return status;
+	/* a spike would be in every block of its size */
+	tk_winsorize(x, n, SPIKE * *sigma, sum + 1);
+	sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + (sum[i + 1] - origin);
+	/* at least five independent differences, else the estimate is useless */
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
+		*tau = fmax(*tau, block_scale(sum, n, blocks[i], work));
+	return TK_OK;
+}
+
+int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out)
+{
+	int status;
+
+	*out = (struct tk_noise){0};
+	status = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
+	if (!status && n >= 3)
+		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
+	return status;
+}
+
+/* ---- weekday ---- */
+
+#define WEEK 7
+#define POINTS_MIN 42
+#define PER_DAY_MIN 4
+#define CHI_SQUARE 25
+#define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
+#define MAD_TO_SD 1.4826
+
+size_t tk_weekday_from_day(int64_t day)
+{
+	return (size_t)(((day % WEEK) + WEEK) % WEEK);
+}
+
+/* Each value about the mean of the seven around it, in which every weekday is once. */
+static void take_level_out(const double *y, size_t n, double *r)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < WEEK; i++)
+		sum += y[i];
+	for (size_t i = 0, from = 0; i < n; i++) {
+		if (i > WEEK / 2 && from + WEEK < n) {
+			sum += y[from + WEEK] - y[from];
+			from++;
+		}
+		r[i] = y[i] - sum / WEEK;
+	}
+}
+
+/* Medians of the weekdays, about the middle one of them; returns their chi-square. */
+static double profile(const double *r, const int64_t *day, size_t n, double *work, double out[WEEK])
+{
+	size_t count[WEEK] = {0}, end[WEEK], first = 0;
+	double sigma, chi = 0, sorted[WEEK], middle;
+
+	for (size_t i = 0; i < n; i++) {
+		work[i] = fabs(r[i]);
+		count[tk_weekday_from_day(day[i])]++;
+	}
+	sigma = MAD_TO_SD * tk_quantile_select(work, n, 0.5);
+	for (size_t d = 0; d < WEEK; d++) {
+		end[d] = first;
+		first += count[d];
+	}
+	for (size_t i = 0; i < n; i++)
+		work[end[tk_weekday_from_day(day[i])]++] = r[i];
+	for (size_t d = 0; d < WEEK; d++) {
+		out[d] = count[d] >= PER_DAY_MIN
+		                 ? tk_quantile_select(work + end[d] - count[d], count[d], 0.5)
+		                 : 0;
+		if (count[d] >= PER_DAY_MIN && sigma > 0)
+			chi += pow(out[d] / (MEDIAN_ERROR * sigma), 2) * (double)count[d];
+	}
+	memcpy(sorted, out, sizeof sorted);
+	middle = tk_median(sorted, WEEK);
+	for (size_t d = 0; d < WEEK; d++)
+		out[d] -= middle;
+	return chi;
+}
+
+bool tk_weekday_estimate(
+        const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
+{
+	bool is_there = false;
+
+	if (n >= POINTS_MIN) {
+		take_level_out(y, n, work);
+		is_there = profile(work, day, n, work + n, pattern) > CHI_SQUARE;
+	}
+	if (!is_there)
+		memset(pattern, 0, WEEK * sizeof *pattern);
+	return is_there;
+}
+
+int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
+{
+	double *work = tk_malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
+
+	if (!work)
+		return TK_ENOMEM;
+	*removed = tk_weekday_estimate(y, day, n, work, pattern);
+	for (size_t i = 0; *removed && i < n; i++)
+		y[i] -= pattern[tk_weekday_from_day(day[i])];
+	free(work);
+	return TK_OK;
+}

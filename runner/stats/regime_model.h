@@ -1,0 +1,139 @@
+/* A noise model with states: clocks that settle at one of two speeds, a skewed tail, occasional
+ * spikes, a level that drifts.
+ *
+ * A hidden Markov model of up to three normal states and one wide Cauchy state (spikes) about a
+ * level, on top of an AR(1) drift where the series needs one. Transition probabilities are learnt,
+ * so that "slow for the third night" is compared with how long this series used to stay slow. A
+ * rare state must not last long: that would be a new level. The drift is tracked by a Kalman filter
+ * whose states are merged after each point (Blom and Bar-Shalom 1988). */
+#ifndef TK_STATS_REGIME_MODEL_H
+#define TK_STATS_REGIME_MODEL_H
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TK_REGIME_STATES_MAX 4
+
+struct tk_regime_model {
+	size_t count; /* with the spike, which is the last one */
+	double offset[TK_REGIME_STATES_MAX],
+	        sd[TK_REGIME_STATES_MAX]; /* about the level; of the spike: 0 and its scale */
+	double share[TK_REGIME_STATES_MAX];
+	double to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX]; /* to[i][j]: from i to j */
+	double phi,
+	        /* autocorrelation and standard deviation of the drift; 0: there is none */
+	        drift_sd;
+	double loglik; /* of the data that it was fitted to */
+};
+
+/* The filtered state after a point. */
+struct tk_filtered_state {
+	double p[TK_REGIME_STATES_MAX];
+	double x, variance; /* of the wandering part */
+	double drift_share; /* of an error of the level that the drift has absorbed */
+};
+
+/* As many states as the Bayesian information criterion selects, without AR(1) drift. r: residuals
+ * about the level in the order of time, 8 or more; sigma: a robust standard deviation of them. */
+struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma);
+/* The same with a wandering part; r may have steps of level in it, which cost likelihood. sigma: by
+ * differences of neighbours. */
+struct tk_regime_model tk_regime_fit_drift(const double *r, size_t n, double sigma);
+/* Half the criterion's price of the parameters of a model of n points. */
+double tk_regime_penalty(const struct tk_regime_model *m, size_t n);
+
+/* A log-likelihood whose logarithm is not taken yet: that would be most of the work. Starts with
+ * {0, 1}. */
+struct tk_likelihood_product {
+	double sum, factors;
+};
+double tk_likelihood_log(const struct tk_likelihood_product *p);
+
+/* Log-likelihood of y[0 .. n) about `level`, after the filtered state *from (NULL: unknown). each
+ * (may be NULL) gets the filtered state after each point, so_far (may be NULL) the log-likelihood
+ * of the points up to and with each. */
+double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t n, double level,
+        const struct tk_filtered_state *from, struct tk_filtered_state *each,
+        struct tk_likelihood_product *so_far);
+/* Information of points about levels, as inverse variances. */
+struct tk_level_information {
+	double new_level; /* of a level that starts with these points */
+	double old_level; /* of a level from before, less what the drift absorbs */
+	double cross;     /* between the two */
+};
+/* One step of Newton's from *level towards the likeliest. Returns the log-likelihood after it, as
+ * its parabola has it; *information is about the level before it. */
+double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, size_t n,
+        const struct tk_filtered_state *from, double *level,
+        struct tk_level_information *information);
+
+/* ---- regime filter ---- */
+
+/* One step of the filter of a regime model. Private to stats/. */
+
+struct tk_regime_update {
+	double likelihood;
+	double gain; /* of the wandering part, over the states */
+	double pull,
+	        weight; /* derivative of the log-likelihood by the level, and its information */
+};
+
+struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m);
+/* Moves *b over one point about the level. jumps: after a spike the AR(1) drift may have any value,
+ * so that it follows a step of level. */
+struct tk_regime_update tk_regime_filter_update(
+        const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);
+
+#define TK_LIKELIHOOD_MIN 1e-300
+
+static inline void tk_likelihood_multiply(struct tk_likelihood_product *p, double likelihood)
+{
+	p->factors *= likelihood;
+	if (p->factors < 1e-100 || p->factors > 1e100) {
+		p->sum += log(fmax(p->factors, TK_LIKELIHOOD_MIN));
+		p->factors = 1;
+	}
+}
+
+/* ---- regime em ---- */
+
+/* The expectation step for a regime model without drift. Private to stats/: nearly all of the time
+ * of learning a series' noise is spent here. */
+
+struct tk_regime_counts {
+	double state[TK_REGIME_STATES_MAX], sum[TK_REGIME_STATES_MAX], square[TK_REGIME_STATES_MAX],
+	        to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX];
+};
+
+#define TK_REGIME_STRIDE(n) (((n) + 8) / 4 * 4)
+#define TK_REGIME_WORK_COUNT(n) \
+	((3 * TK_REGIME_STATES_MAX + 3) * TK_REGIME_STRIDE(n)) /* doubles that it works in */
+
+/* Every point in the light of those before and after it, kept in `work`. Returns the log-likelihood
+ * of r[0 .. n). */
+double tk_regime_smooth(const struct tk_regime_model *m, const double *r, size_t n, double *work);
+/* After tk_regime_smooth() with the same `work`: how often each state is expected, of which points,
+ * and after which one. */
+void tk_regime_count(
+        const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c);
+
+#define TK_REGIME_GROUPS_MAX 5
+
+/* Log-likelihoods of r[0 .. n) under groups of four chains of one normal state about 0 and a spike,
+ * each with its own AR(1) drift, which may jump after a spike: the results of
+ * tk_regime_filter_update for each with `jumps`. The chains of a group differ only in the
+ * deviations and the drift, which each of them has. A step of one group waits for its step before:
+ * several groups take hardly longer than one. */
+void tk_regime_drift_logliks(
+        const struct tk_regime_model *m, size_t groups, const double *r, size_t n, double *loglik);
+
+/* ---- regime constants ---- */
+
+/* What the computations of a regime model share: by states of one series and by lanes of several,
+ * whose results are equal to the last bit. Private to stats/. */
+
+#define TK_REGIME_SQRT_2PI 2.5066282746310002
+#define TK_REGIME_TINY 1e-300 /* at least this likely is any point */
+#define TK_REGIME_RESCALE 8   /* points: eight densities stay far from what a double holds */
+
+#endif

@@ -1,0 +1,315 @@
+/* Order statistics of a sample: see summary.h. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+
+#define FEW 32 /* values that are sorted by insertion */
+
+/* Ascending; NaN sorts last, so that the order stays total. */
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	if (isnan(x) || isnan(y))
+		return !!isnan(x) - !!isnan(y);
+	return (x > y) - (x < y);
+}
+
+static void insertion_sort(double *x, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double v = x[i];
+		size_t j = i;
+
+		for (; j > 0 && x[j - 1] > v; j--)
+			x[j] = x[j - 1];
+		x[j] = v;
+	}
+}
+
+/* Hoare's quicksort about the middle of three; qsort sorts ranges that it splits badly. No NaN. */
+static void quick_sort(double *x, size_t n, int depth)
+{
+	while (n > FEW && depth-- > 0) {
+		size_t last = n - 1, mid = n / 2;
+
+		if (x[mid] < x[0])
+			tk_swap_values(x, mid, 0);
+		if (x[last] < x[0])
+			tk_swap_values(x, last, 0);
+		if (x[last] < x[mid])
+			tk_swap_values(x, last, mid);
+		n = tk_hoare_partition(x, 0, last, x[mid]).j + 1;
+		quick_sort(x + n, last + 1 - n, depth);
+	}
+	if (n > FEW)
+		qsort(x, n, sizeof *x, compare_doubles);
+	else
+		insertion_sort(x, n);
+}
+
+void tk_sort_values(double *x, size_t n)
+{
+	size_t numbers = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(x[i]))
+			tk_swap_values(x, i, numbers++);
+	for (size_t left = n; left; left /= 2)
+		depth += 2;
+	quick_sort(x, numbers, depth);
+}
+
+double tk_quantile_sorted(const double *sorted, size_t n, double p)
+{
+	double at = p * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	if (i + 1 >= n)
+		return sorted[n - 1];
+	return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
+}
+
+double tk_median(double *x, size_t n)
+{
+	bool numbers = true;
+
+	if (n == 0)
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		numbers &= isnan(x[i]) == 0;
+	if (numbers)
+		return tk_quantile_select(x, n, 0.5);
+	tk_sort_values(x, n);
+	return tk_quantile_sorted(x, n, 0.5);
+}
+
+/* Welford (1962): one pass, no cancellation. */
+static void set_moments(const double *x, size_t n, struct tk_summary *out)
+{
+	double mean = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = x[i] - mean;
+
+		mean += d / (double)(i + 1);
+		squares += d * (x[i] - mean);
+	}
+	out->mean = mean;
+	out->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+}
+
+int tk_summary_compute(const double *x, size_t n, struct tk_summary *out)
+{
+	struct tk_summary s = {.n = n};
+	double *work;
+
+	if (n == 0)
+		return TK_EDATA;
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return TK_EDATA;
+	work = tk_malloc(n * sizeof *work);
+	memcpy(work, x, n * sizeof *work);
+	tk_sort_values(work, n);
+	s.min = work[0];
+	s.p05 = tk_quantile_sorted(work, n, 0.05);
+	s.q25 = tk_quantile_sorted(work, n, 0.25);
+	s.median = tk_quantile_sorted(work, n, 0.5);
+	s.q75 = tk_quantile_sorted(work, n, 0.75);
+	s.p95 = tk_quantile_sorted(work, n, 0.95);
+	s.max = work[n - 1];
+	set_moments(x, n, &s);
+	for (size_t i = 0; i < n; i++)
+		work[i] = fabs(x[i] - s.median);
+	s.mad = tk_median(work, n);
+	free(work);
+	*out = s;
+	return TK_OK;
+}
+
+/* ---- interval ---- */
+
+/* ln of the probability that a fair coin shows k heads in n throws. */
+static double log_binomial_half(size_t n, size_t k)
+{
+	int sign;
+
+	return lgamma_r((double)n + 1, &sign) - lgamma_r((double)k + 1, &sign) -
+	       lgamma_r((double)(n - k) + 1, &sign) - (double)n * M_LN2;
+}
+
+bool tk_median_ranks(size_t n, double confidence, size_t *lo, size_t *hi)
+{
+	double half_alpha = (1 - confidence) / 2, tail = 0;
+	double first = (double)n / 2 -
+	               6 * sqrt((double)n); /* below 12 standard deviations the tail is nothing */
+	size_t k = first > 0 ? (size_t)first : 0, found = 0;
+	bool any = false;
+
+	/* x_(k+1) is below the median's interval as long as P(fewer than k + 1 samples lie below
+	 * the median) fits in half of alpha. */
+	for (; k < n / 2; k++) {
+		tail += exp(log_binomial_half(n, k));
+		if (!(tail <= half_alpha))
+			break;
+		found = k;
+		any = true;
+	}
+	if (!any)
+		return false;
+	*lo = found;
+	*hi = n - 1 - found;
+	return true;
+}
+
+bool tk_median_interval(const double *sorted, size_t n, double confidence, double *lo, double *hi)
+{
+	size_t i, j;
+	bool reached = tk_median_ranks(n, confidence, &i, &j);
+
+	if (n == 0) {
+		*lo = *hi = NAN;
+		return false;
+	}
+	*lo = sorted[reached ? i : 0];
+	*hi = sorted[reached ? j : n - 1];
+	return reached;
+}
+
+/* ---- stopping ---- */
+
+static int is_tight(const struct tk_stop_rule *rule, const double *sorted, size_t n)
+{
+	double lo, hi;
+
+	if (n < rule->min_samples || !tk_median_interval(sorted, n, rule->confidence, &lo, &hi))
+		return 0;
+	return (hi - lo) / 2 <=
+	       rule->relative_half_width * fabs(tk_quantile_sorted(sorted, n, 0.5));
+}
+
+enum tk_stop tk_stop_check(
+        const struct tk_stop_rule *rule, const double *sorted, size_t n, double spent_s)
+{
+	if (is_tight(rule, sorted, n))
+		return TK_STOP_TIGHT;
+	if (n >= rule->max_samples)
+		return TK_STOP_MAX_SAMPLES;
+	if (spent_s >= rule->budget_s)
+		return TK_STOP_BUDGET;
+	return TK_STOP_CONTINUE;
+}
+
+const char *tk_stop_name(enum tk_stop s)
+{
+	static const char *const words[] = {
+	        [TK_STOP_CONTINUE] = "continue",
+	        [TK_STOP_TIGHT] = "tight",
+	        [TK_STOP_MAX_SAMPLES] = "max_samples",
+	        [TK_STOP_BUDGET] = "budget",
+	};
+
+	return (size_t)s < sizeof words / sizeof *words ? words[s] : "continue";
+}
+
+/* ---- student ---- */
+
+#define KNOWN 256
+
+/* Continued fraction of the incomplete beta function by Lentz's method (DLMF 8.17.22). */
+static double beta_fraction(double x, double a, double b)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), f;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	f = d;
+	for (int m = 1; m <= 500; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double step;
+
+		d = 1 + even * d;
+		c = 1 + even / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		f *= d * c;
+		d = 1 + odd * d;
+		c = 1 + odd / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		step = d * c;
+		f *= step;
+		if (fabs(step - 1) < 1e-15)
+			break;
+	}
+	return f;
+}
+
+static double incomplete_beta(double x, double a, double b)
+{
+	int sign;
+	double front;
+
+	if (x <= 0 || x >= 1)
+		return x > 0;
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
+	            b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(x, a, b) / a;
+	return 1 - front * beta_fraction(1 - x, b, a) / b;
+}
+
+double tk_student_p(double t, double df)
+{
+	if (isinf(t))
+		return 0;
+	return incomplete_beta(df / (df + t * t), df / 2, 0.5);
+}
+
+static double density(double t, double df)
+{
+	int sign;
+
+	return exp(lgamma_r((df + 1) / 2, &sign) - lgamma_r(df / 2, &sign) -
+	               (df + 1) / 2 * log1p(t * t / df)) /
+	       sqrt(df * M_PI);
+}
+
+/* Newton's method from below, from the largest of 0, 0.5, 1, 2 ... that is below: p falls and is
+ * convex, so that no step goes too far. */
+static double solve(double p, double df)
+{
+	double t = tk_student_p(0.5, df) > p ? 0.5 : 0, over;
+
+	while (t > 0 && tk_student_p(2 * t, df) > p && t < 1e100)
+		t *= 2;
+	for (int i = 0; i < 200 && (over = tk_student_p(t, df) - p) > 0; i++) {
+		double step = over / (2 * density(t, df));
+
+		t += step;
+		if (step < 1e-12 * t)
+			break;
+	}
+	return t;
+}
+
+/* The series of a night have few different numbers of points, and ask for each again and again. */
+double tk_student_t(double p, double df)
+{
+	static _Thread_local struct known {
+		double p, df, t;
+	} known[KNOWN];
+	struct known *k = &known[df > 0 && df < 1e9 ? (size_t)(df * 5) % KNOWN : 0];
+
+	if (k->p != p || k->df != df)
+		*k = (struct known){p, df, solve(p, df)};
+	return k->t;
+}
