@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "store/db/tables.h"
+#include "store/db/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

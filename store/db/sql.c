@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/try.h"
-#include "store/db/handle.h"
+#include "store/db/internal.h"
 
 #define ARGS_MAX 4
 

@@ -16,9 +16,8 @@
 #define NAME_MAX_BYTES 4096
 
 struct series_entry {
-	int64_t device_id, upstream_id, id;
-	size_t number; /* among `known` */
-	char key[];
+	char *key; /* device, upstream and what the file says of the series */
+	int64_t id;
 };
 
 struct run_ids {
@@ -27,9 +26,7 @@ struct run_ids {
 
 struct tk_import_state {
 	int64_t machine_id, device_id, upstream_id, environment_id;
-	void *series;                /* tsearch: struct series_entry */
-	struct series_entry **known; /* all of them, by number */
-	size_t known_count, known_cap, guess;
+	void *series; /* tsearch: struct series_entry */
 	struct run_ids *runs;
 	size_t run_count, run_cap;
 	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
@@ -43,20 +40,17 @@ void tk_import_sink_open(struct tk_import_sink *s)
 	s->state = tk_calloc(1, sizeof(*s->state));
 }
 
-static void keep_entry(void *entry)
+static void free_entry(void *entry)
 {
-	/* Freed through `known`. */
-	(void)entry;
+	free(((struct series_entry *)entry)->key);
+	free(entry);
 }
 
 void tk_import_sink_close(struct tk_import_sink *s)
 {
 	if (!s->state)
 		return;
-	tdestroy(s->state->series, keep_entry);
-	for (size_t i = 0; i < s->state->known_count; i++)
-		free(s->state->known[i]);
-	free(s->state->known);
+	tdestroy(s->state->series, free_entry);
 	free(s->state->runs);
 	free(s->state->points);
 	tk_buf_free(&s->state->key);
@@ -100,13 +94,7 @@ int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, s
 
 static int entry_order(const void *a, const void *b)
 {
-	const struct series_entry *x = a, *y = b;
-
-	if (x->device_id != y->device_id)
-		return x->device_id < y->device_id ? -1 : 1;
-	if (x->upstream_id != y->upstream_id)
-		return x->upstream_id < y->upstream_id ? -1 : 1;
-	return strcmp(x->key, y->key);
+	return strcmp(((const struct series_entry *)a)->key, ((const struct series_entry *)b)->key);
 }
 
 static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
@@ -142,50 +130,32 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	return 0;
 }
 
-static void remember(struct tk_import_state *st, struct series_entry *entry)
-{
-	if (st->known_count == st->known_cap) {
-		st->known_cap = st->known_cap ? st->known_cap * 2 : 256;
-		st->known = tk_reallocarray(st->known, st->known_cap, sizeof(*st->known));
-	}
-	tk_check_memory(tsearch(entry, &st->series, entry_order));
-	entry->number = st->known_count;
-	st->known[st->known_count++] = entry;
-	st->guess = st->known_count;
-}
-
-/* The series of a point. Files list them in the same order mostly: the one after the last one is
- * tried first. */
+/* The series of a point. */
 static int find_series(struct tk_import_sink *s, const struct tk_import_point *p,
         const char *metric, const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	struct series_entry *entry = st->guess < st->known_count ? st->known[st->guess] : NULL,
-	                    **found;
+	const char *const parts[] = {
+	        p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
 
-	if (entry && entry->device_id == st->device_id && entry->upstream_id == st->upstream_id &&
-	        !strcmp(entry->key, st->key.data)) {
-		st->guess++;
-		*id = entry->id;
+	tk_buf_clear(&st->key);
+	tk_buf_add_printf(
+	        &st->key, "%lld %lld", (long long)st->device_id, (long long)st->upstream_id);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		tk_buf_add_char(&st->key, '\x1f');
+		tk_buf_add_str(&st->key, parts[i]);
+	}
+	const struct series_entry wanted = {.key = st->key.data};
+	struct series_entry **found = tfind(&wanted, &st->series, entry_order), *entry;
+
+	if (found) {
+		*id = (*found)->id;
 		return 0;
 	}
-	entry = tk_calloc(1, sizeof(*entry) + st->key.len + 1);
-	entry->device_id = st->device_id;
-	entry->upstream_id = st->upstream_id;
-	memcpy(entry->key, st->key.data, st->key.len + 1);
-	found = tfind(entry, &st->series, entry_order);
-	int status = found ? 0 : put_series(s, p, metric, u, &entry->id, err);
-
-	if (!found && !status) {
-		remember(st, entry);
-		*id = entry->id;
-		return 0;
-	}
-	free(entry);
-	if (status)
-		return status;
-	*id = (*found)->id;
-	st->guess = (*found)->number + 1;
+	TRY(put_series(s, p, metric, u, id, err));
+	entry = tk_malloc(sizeof(*entry));
+	*entry = (struct series_entry){tk_strdup(st->key.data), *id};
+	tk_check_memory(tsearch(entry, &st->series, entry_order));
 	return 0;
 }
 
@@ -345,14 +315,6 @@ int tk_import_point(
 	if (strlen(p->name) > NAME_MAX_BYTES)
 		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
 		        s->path, NAME_MAX_BYTES);
-	tk_buf_clear(&st->key);
-	const char *const parts[] = {
-	        p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		tk_buf_add_str(&st->key, parts[i]);
-		tk_buf_add_char(&st->key, '\x1f');
-	}
 	s->results++;
 	TRY(find_series(s, p, metric, &u, &row.series_id, err));
 	TRY(add_point(s, &row, err));
@@ -435,7 +397,6 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 	st->runs[st->run_count++] = ids;
 	for (; st->pending; st->pending--)
 		st->points[st->point_count - st->pending].run_id = (int64_t)st->run_count;
-	st->guess = 0;
 	if (run)
 		*run = st->run_count;
 	return 0;

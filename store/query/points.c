@@ -210,13 +210,6 @@ void tk_points_reverse(struct tk_point *p, size_t n)
 }
 
 #define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
-#define FIRST_POINTS \
-	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM \
-	                 "ORDER BY as_of_s, run_id LIMIT ?3"
-#define LAST_POINTS \
-	TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM \
-	                 "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"
-
 int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
@@ -230,37 +223,21 @@ int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s
 	        TK_ARGS(series_id, before_s), &type, out, err);
 }
 
-/* args[0] is the series. */
-static int read_points_of(struct tk_store *s, const char *sql, const struct tk_arg *args,
-        struct tk_rows *out, struct tk_error *err)
-{
-	struct tk_rows rows = {0};
-	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
-	sqlite3_stmt *q;
-	int rc;
-
-	TRY(tk_db_prepare_args(s, sql, args, &q, err));
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW)
-		tk_point_read(q, args[0].i, tk_rows_add(&list));
-	sqlite3_reset(q);
-	if (rc != SQLITE_DONE) {
-		tk_rows_free(&rows);
-		return tk_db_fail(s, rc, err, "cannot read the points of a series");
-	}
-	*out = rows;
-	return 0;
-}
-
 int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
         struct tk_rows *out, struct tk_error *err)
 {
-	return read_points_of(s, FIRST_POINTS, TK_ARGS(series_id, before_s, most), out, err);
+	return tk_store_list(s, TK_TABLE_measurement,
+	        "series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3",
+	        TK_ARGS(series_id, before_s, most), out, err);
 }
 
 int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
         size_t most, struct tk_rows *out, struct tk_error *err)
 {
-	TRY(read_points_of(s, LAST_POINTS, TK_ARGS(series_id, until_s, most, skip), out, err));
+	TRY(tk_store_list(s, TK_TABLE_measurement,
+	        "series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM
+	        "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4",
+	        TK_ARGS(series_id, until_s, most, skip), out, err));
 	tk_points_reverse(out->rows, out->count);
 	return 0;
 }

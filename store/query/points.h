@@ -1,7 +1,7 @@
 /* Points without min and quantiles, as detection reads them. Private to store/query. */
 #ifndef TK_STORE_QUERY_POINTS_H
 #define TK_STORE_QUERY_POINTS_H
-#include "store/db/handle.h"
+#include "store/db/internal.h"
 
 #define TK_SELECT_POINTS \
 	"SELECT as_of_s, run_id, night_id, build_id, environment_id, value, lo, hi, n, flags " \
