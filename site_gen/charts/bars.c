@@ -3,8 +3,6 @@
 #include "site_gen/charts/bars.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"

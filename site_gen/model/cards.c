@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "site_gen/model/links.h"

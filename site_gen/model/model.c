@@ -1,7 +1,6 @@
 /* Loads the model: every small table once, joined. */
 #include "site_gen/model/model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
-#include "base/try.h"
 #include "site_gen/render/escape.h"
 
 #define NS_MAX INT64_C(1000000000000000)

@@ -2,7 +2,6 @@
 #include "site_gen/report/document.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "site_gen/report/report.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
