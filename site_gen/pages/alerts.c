@@ -10,7 +10,6 @@
 #include "base/try.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/model/ab_plot.h"
-#include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
 

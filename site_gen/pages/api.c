@@ -159,8 +159,8 @@ static int write_summary(struct tk_site *site, struct tk_error *err)
 	        .now_s = site->options->now_s,
 	        .format = TK_DOCUMENT_MARKDOWN};
 	tk_buf_clear(&site->page);
-	int status = tk_report_add(&site->model, &options, &site->page, err);
-	return status ? status : tk_output_put(site->out, "api/summary.md", &site->page, err);
+	TRY(tk_report_add(&site->model, &options, &site->page, err));
+	return tk_output_put(site->out, "api/summary.md", &site->page, err);
 }
 
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)

@@ -1,6 +1,5 @@
 /* cards/MODEL.html: the devices of one model, from several machines: which are comparable, how fast
  * they are relative to each other, and their backends ranked together. */
-#include "site_gen/pages/cards.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/present.h"
+#include "base/try.h"
 #include "site_gen/model/cards.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -157,18 +157,16 @@ static int write_card(struct tk_site *site, const struct tk_card *card, struct t
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(card->name, 100), card->name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_MACHINES);
 	struct tk_value *groups = tk_value_add_list(page, "groups");
-	int status = 0;
 	tk_value_set_int(page, "devices", card->count);
 	tk_value_set_percent(page, "tie", site->options->tie, "–");
-	for (size_t i = 0; !status && i < card->group_count; i++)
-		status = add_group(site, groups, card, i, err);
-	return status ? status : tk_page_finish(site, "card", path, err);
+	for (size_t i = 0; i < card->group_count; i++)
+		TRY(add_group(site, groups, card, i, err));
+	return tk_page_finish(site, "card", path, err);
 }
 
 int tk_cards_write(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < cards->count; i++)
-		status = write_card(site, &cards->at[i], err);
-	return status;
+	for (size_t i = 0; i < cards->count; i++)
+		TRY(write_card(site, &cards->at[i], err));
+	return 0;
 }

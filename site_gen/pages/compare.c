@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 

@@ -9,8 +9,9 @@
 #include "base/clock.h"
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
+#include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/standings.h"
 #include "site_gen/pages/page.h"
@@ -251,9 +252,8 @@ int tk_dispatch_write_files(struct tk_site *site, const struct tk_dispatch *d, c
 	static const char *const suffixes[] = {".json", ".csv", ".h"};
 	struct tk_ceiling_set ceilings;
 	struct tk_buf *out = &site->page;
-	int status = 0;
 	tk_ceiling_set_load(&site->model, d->device, &ceilings);
-	for (size_t i = 0; !status && i < sizeof suffixes / sizeof *suffixes; i++) {
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		char path[TK_DISPATCH_PATH_SIZE];
 		tk_dispatch_path(d, op_file, path);
 		strncat(path, suffixes[i], sizeof path - strlen(path) - 1);
@@ -263,9 +263,8 @@ int tk_dispatch_write_files(struct tk_site *site, const struct tk_dispatch *d, c
 		else if (i == 1)
 			write_csv(out, d, &ceilings);
 		else
-			status = write_header(out, d, site->options->tie, err);
-		if (!status)
-			status = tk_output_put(site->out, path, out, err);
+			TRY(write_header(out, d, site->options->tie, err));
+		TRY(tk_output_put(site->out, path, out, err));
 	}
-	return status;
+	return 0;
 }

@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
@@ -173,17 +173,16 @@ static bool is_contested(const struct cell *cells, size_t count)
 
 /* Where few points of a grid are measured: a row for each sweep, a column for each size. `out` has
  * room for each cell twice; *used: how many cells it has. */
-static int split_into_sweeps(const struct cell *cells, size_t count, struct cell *out, size_t *used,
-        struct tk_error *err)
+static void split_into_sweeps(
+        const struct cell *cells, size_t count, struct cell *out, size_t *used)
 {
 	struct tk_sweeps sweeps = {0};
 	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
 	*used = 0;
 	for (size_t i = 0; i < count; i++)
 		axes[i] = cells[i].at;
-	int status = 0;
 	tk_sweeps_find(axes, count, false, ROWS_MAX, &sweeps);
-	for (size_t i = 0; !status && i < sweeps.count; i++) {
+	for (size_t i = 0; i < sweeps.count; i++) {
 		const struct tk_sweep *sweep = &sweeps.at[i];
 		for (size_t k = 0; k < sweep->count; k++) {
 			struct cell *cell = &out[(*used)++];
@@ -195,7 +194,6 @@ static int split_into_sweeps(const struct cell *cells, size_t count, struct cell
 	}
 	tk_sweeps_free(&sweeps);
 	free(axes);
-	return status;
 }
 
 /* "a, b and 2 more": the backends whose intervals overlap the best; *apart: the comparison. */
@@ -298,17 +296,16 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 }
 
 /* The map of the problems that differ by their axes alone; room: for twice as many cells. */
-static int add_group(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
-        size_t count, struct cell *room, const char *op, const struct field *f, size_t *made,
-        struct tk_error *err)
+static void add_group(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
+        size_t count, struct cell *room, const char *op, const struct field *f, size_t *made)
 {
 	struct tk_axes_names names = *tk_axes_names(op);
 	struct grid g = make_grid(cells, count);
 	if (!g.fits) {
 		size_t used;
-		int status = split_into_sweeps(cells, count, room, &used, err);
-		if (status || !used)
-			return status;
+		split_into_sweeps(cells, count, room, &used);
+		if (!used)
+			return;
 		cells = room;
 		count = used;
 		qsort(room, count, sizeof *room, cell_order);
@@ -318,19 +315,16 @@ static int add_group(struct tk_site *site, struct tk_value *maps, const struct c
 		names.column = names.x;
 	}
 	if (!g.fits || !is_contested(cells, count))
-		return 0;
+		return;
 	add_map(site, maps, cells, count, &g, &names, f);
 	++*made;
-	return 0;
 }
 
-int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
-        const struct tk_site_device *device, const char *const *variants, size_t variant_count,
-        struct tk_error *err)
+void tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
+        const struct tk_site_device *device, const char *const *variants, size_t variant_count)
 {
 	struct tk_value *maps = tk_value_add_list(o, "maps");
 	struct cell *cells = tk_malloc((3 * site->model.series_count + 1) * sizeof *cells);
-	int status = 0;
 	const struct field field = {variants, variant_count};
 	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0,
 	       made = 0;
@@ -338,13 +332,11 @@ int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char 
 		cells[i].colour = find_colour(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
-	for (size_t first = 0, end; !status && first < count && made < MAPS_MAX; first = end) {
+	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)
 			;
-		status = add_group(site, maps, cells + first, end - first, cells + count, op,
-		        &field, &made, err);
+		add_group(site, maps, cells + first, end - first, cells + count, op, &field, &made);
 	}
 	free(cells);
-	return status;
 }

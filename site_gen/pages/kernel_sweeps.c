@@ -6,12 +6,12 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "site_gen/charts/chart.h"
-#include "site_gen/model/sweeps.h"
 #include "site_gen/model/ceilings.h"
-#include "site_gen/pages/kernel_internal.h"
+#include "site_gen/model/sweeps.h"
+#include "site_gen/pages/kernels.h"
 
 #define CHARTS_MAX 14
 #define PEAK_RATE_MIN 0.3 /* of the peak; it is not drawn over rates that are lower */
@@ -109,9 +109,8 @@ static const char *x_name(const struct tk_kernel_columns *columns, const struct 
 }
 
 /* A line of each backend that has at least two points. */
-static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_columns *columns,
-        const struct tk_kernel_problem *const *problems, const struct panel *panel,
-        struct tk_error *err)
+static void draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_columns *columns,
+        const struct tk_kernel_problem *const *problems, const struct panel *panel)
 {
 	const struct tk_sweep *sweep = panel->sweep;
 	struct tk_chart_line lines[TK_KERNEL_COLUMNS_MAX];
@@ -149,7 +148,6 @@ static int draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel
 	                                     .reference = panel->peak});
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
-	return 0;
 }
 
 static void note_member(struct tk_kernel_problem *p, size_t number, const struct tk_sweep *sweep)
@@ -160,14 +158,13 @@ static void note_member(struct tk_kernel_problem *p, size_t number, const struct
 }
 
 /* axes[i] belongs to shown[i]. */
-static int add_panels(struct tk_site *site, struct tk_value *o,
+static void add_panels(struct tk_site *site, struct tk_value *o,
         const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems,
         const struct tk_kernel_problem *const *shown, const struct tk_axes *axes,
-        const struct tk_sweeps *sweeps, struct tk_error *err)
+        const struct tk_sweeps *sweeps)
 {
 	struct panel panels[CHARTS_MAX];
 	struct tk_value *list = tk_value_add_list(o, "sweep_charts");
-	int status = 0;
 	for (size_t i = 0; i < sweeps->count; i++) {
 		size_t first = sweeps->at[i].members[0];
 		panels[i] = (struct panel){.sweep = &sweeps->at[i],
@@ -178,7 +175,7 @@ static int add_panels(struct tk_site *site, struct tk_value *o,
 	set_tops(panels, sweeps->count, &site->model, columns, shown);
 	if (sweeps->count)
 		qsort(panels, sweeps->count, sizeof *panels, compare_panels);
-	for (size_t i = 0; !status && i < sweeps->count; i++) {
+	for (size_t i = 0; i < sweeps->count; i++) {
 		struct tk_value *chart = tk_value_append(list);
 		char text[TK_FORMAT_SIZE];
 		for (size_t k = 0; k < panels[i].sweep->count; k++)
@@ -192,31 +189,25 @@ static int add_panels(struct tk_site *site, struct tk_value *o,
 		tk_value_set(chart, "peak",
 		        isfinite(panels[i].peak) ? tk_format_digits(panels[i].peak, 5, text) : "");
 		tk_value_set_quantity(chart, "peak_text", panels[i].peak, "gflop_per_s", "");
-		status = draw(site, chart, columns, shown, &panels[i], err);
+		draw(site, chart, columns, shown, &panels[i]);
 	}
-	return status;
 }
 
-int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
-        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count,
-        struct tk_error *err)
+void tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count)
 {
 	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
 	const struct tk_kernel_problem **shown = tk_malloc((count + 1) * sizeof *shown);
 	struct tk_sweeps sweeps = {0};
 	size_t used = 0;
-	int status = axes && shown ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (problems[i].shown) {
 			axes[used] = problems[i].at;
 			shown[used++] = &problems[i];
 		}
-	if (!status)
-		tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps);
-	if (!status)
-		status = add_panels(site, o, columns, problems, shown, axes, &sweeps, err);
+	tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps);
+	add_panels(site, o, columns, problems, shown, axes, &sweeps);
 	tk_sweeps_free(&sweeps);
 	free(axes);
 	free(shown);
-	return status;
 }

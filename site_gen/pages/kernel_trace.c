@@ -13,7 +13,6 @@
 #include "site_gen/data/data.h"
 #include "site_gen/model/kernel_reports.h"
 #include "site_gen/model/timeline.h"
-#include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "store/kernel_report.h"
@@ -318,27 +317,25 @@ static void add_kernel(struct tk_site *site, struct tk_value *list, const json_t
 }
 
 /* The kernels of a launch, and after them their timelines: both lists are in one order. */
-static int set_kernels(struct tk_site *site, struct tk_value *page, const json_t *result,
-        const json_t *stored, struct tk_error *err)
+static void set_kernels(
+        struct tk_site *site, struct tk_value *page, const json_t *result, const json_t *stored)
 {
 	struct tk_value *list = tk_value_add_list(page, "kernels"),
 	                *lines = tk_value_add_list(page, "timelines");
 	const json_t *kernels = json_object_get(result, "kernels");
-	int status = 0;
 	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++)
 		add_kernel(site, list, json_array_get(kernels, i));
 	tk_buf_clear(&site->page);
-	for (size_t i = 0; !status && i < json_array_size(stored) && i < KERNELS_MAX; i++) {
+	for (size_t i = 0; i < json_array_size(stored) && i < KERNELS_MAX; i++) {
 		struct tk_timeline t;
 		tk_timeline_read(json_array_get(stored, i), &t);
-		if (!status && t.span_count && t.duration_ns) {
+		if (t.span_count && t.duration_ns) {
 			struct tk_value *o = tk_value_append(lines);
 			tk_value_set_clip(o, "name", t.kernel, 60);
 			set_timeline(site, o, &t, i);
 		}
 		tk_timeline_free(&t);
 	}
-	return status;
 }
 
 static int write_trace(
@@ -361,7 +358,7 @@ static int write_trace(
 	set_shares(page, result);
 	set_tiles(page, result);
 	set_comparisons(site, page, t);
-	status = set_kernels(site, page, result, timeline, err);
+	set_kernels(site, page, result, timeline);
 	tk_value_set(page, "data", data);
 	if (!status)
 		status = tk_output_put(site->out, data, &site->page, err);

@@ -216,9 +216,8 @@ static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_trend_free(&t);
 }
 
-static int add_tile(struct tk_site *site, struct tk_value *list,
-        const struct tk_site_device *device, const struct tk_site_series *of_op, bool *added,
-        struct tk_error *err)
+static void add_tile(struct tk_site *site, struct tk_value *list,
+        const struct tk_site_device *device, const struct tk_site_series *of_op, bool *added)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_ceiling_set ceilings;
@@ -228,7 +227,7 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	const struct tk_site_series *best = find_best(m, device, op, &count);
 	*added = best != NULL;
 	if (!best)
-		return 0;
+		return;
 	struct tk_value *o = tk_value_append(list);
 	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
 	tk_ceiling_set_load(m, device, &ceilings);
@@ -254,30 +253,27 @@ static int add_tile(struct tk_site *site, struct tk_value *list,
 	        isfinite(ratio) ? "%.0f %% of the vendor’s speed (%zu problem%s)" : "", 100 * ratio,
 	        problems, problems == 1 ? "" : "s");
 	tk_value_set_int(o, "count", count);
-	return 0;
 }
 
-static int set_tiles(struct tk_site *site, struct tk_value *page, struct tk_error *err)
+static void set_tiles(struct tk_site *site, struct tk_value *page)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_value *list = tk_value_add_list(page, "tiles");
 	size_t tiles = 0;
-	int status = 0;
 	for (size_t d = 0; d < m->device_count; d++) {
 		const struct tk_site_device *device = tk_model_ordered_device(m, d);
 		const char *done = "";
-		for (size_t i = 0; !status && i < m->series_count && tiles < TILES_MAX; i++) {
+		for (size_t i = 0; i < m->series_count && tiles < TILES_MAX; i++) {
 			const struct tk_site_series *s = &m->series[i];
 			bool added;
 			if (!strcmp(s->problem->op, done) || !tk_series_is_suite_time(s) ||
 			        !(s->problem->flops > 0))
 				continue;
 			done = s->problem->op;
-			status = add_tile(site, list, device, s, &added, err);
-			tiles += !status && added;
+			add_tile(site, list, device, s, &added);
+			tiles += added;
 		}
 	}
-	return status;
 }
 
 /* ---- the backends at the key problems, a table for each device ---- */
@@ -365,7 +361,7 @@ static void add_board(struct tk_site *site, struct tk_value *boards, struct boar
 	}
 }
 
-static int set_standings(struct tk_site *site, struct tk_value *page, struct tk_error *err)
+static void set_standings(struct tk_site *site, struct tk_value *page)
 {
 	struct tk_standings standings;
 	struct tk_value *boards = tk_value_add_list(page, "boards");
@@ -381,7 +377,6 @@ static int set_standings(struct tk_site *site, struct tk_value *page, struct tk_
 		add_board(site, boards, &b);
 	}
 	free(standings.at);
-	return 0;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -411,8 +406,8 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 	set_causes(site, page, &causes);
 	TRY(tk_page_add_sql(site, page, "overview", TK_ARGS(site->options->now_s), err));
 	draw_nights(site, page);
-	TRY(set_tiles(site, page, err));
-	TRY(set_standings(site, page, err));
+	set_tiles(site, page);
+	set_standings(site, page);
 	TRY(tk_page_add_sql(site, page, "matrix", TK_ARGS(0), err));
 	return tk_page_finish(site, "overview", "index.html", err);
 }

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/present.h"
-#include "site_gen/render/escape.h"
 #include "site_gen/charts/chart.h"
+#include "site_gen/render/escape.h"
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)
 {

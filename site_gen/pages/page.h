@@ -82,7 +82,6 @@ int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err);
 int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
 
-
 /* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). A page may set
  * `description`, which links to it show, to a better one. */
 struct tk_value *tk_page_begin(
@@ -140,8 +139,27 @@ int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct t
         struct tk_error *err);
 /* maps: for each sweep of an operation on a device, the fastest backend at each point. Backends get
  * colours in the order of `variants`. */
-int tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
-        const struct tk_site_device *device, const char *const *variants, size_t variant_count,
-        struct tk_error *err);
+void tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
+        const struct tk_site_device *device, const char *const *variants, size_t variant_count);
+
+/* ---- what other pages show of a result ---- */
+
+struct tk_site_kernel_trace;
+void tk_kernel_trace_path(const struct tk_site_kernel_trace *t, char path[TK_PAGE_PATH_SIZE]);
+/* when, time, recording ("" where there is a base), runs, tensor_share, wait_share, idle_share. */
+void tk_kernel_trace_set_summary(struct tk_value *o, const struct tk_site_kernel_trace *t);
+
+struct tk_site_tuning;
+void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE]);
+/* default, winner (the configuration to use, "" for none), default_time, winner_time, gain,
+ * gain_range ("" without A/B runs), gain_tone, pairs ("" for none), evaluations, candidate_count,
+ * verdict, verdict_meaning, verdict_tone, state, and when; flags is_default (the winner is the
+ * default) and is_stale. */
+void tk_tuning_set_summary(struct tk_value *o, const struct tk_site_tuning *t);
+
+/* cards: of each model of devices its name, address, devices and comparable devices. */
+struct tk_cards;
+void tk_cards_set_list(struct tk_value *page, const struct tk_cards *cards);
+int tk_cards_write(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/charts/roofline.h"
@@ -85,7 +85,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Backends by name, with their colours and shapes. */
-static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
+static void name_marks(struct tk_roofline_points *points)
 {
 	size_t count = 0;
 	points->labels = tk_malloc((points->count + 1) * sizeof *points->labels);
@@ -102,7 +102,6 @@ static int name_marks(struct tk_roofline_points *points, struct tk_error *err)
 		for (size_t k = 0; k < count; k++)
 			if (!strcmp(points->labels[k], points->at[i].series->label))
 				points->styles[k] = points->at[i].series->style;
-	return 0;
 }
 
 /* ---- data for the chart ---- */
@@ -325,7 +324,7 @@ static int write_device(
 	if (points.count)
 		qsort(points.at, points.count, sizeof *points.at, compare_by_efficiency);
 	if (!status)
-		status = name_marks(&points, err);
+		name_marks(&points);
 	if (!status)
 		status = write_data(site, &ceilings, &points, data, err);
 	if (!status) {
@@ -348,8 +347,7 @@ static int write_device(
 
 int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < site->model.device_count; i++)
-		status = write_device(site, &site->model.devices[i], err);
-	return status;
+	for (size_t i = 0; i < site->model.device_count; i++)
+		TRY(write_device(site, &site->model.devices[i], err));
+	return 0;
 }

@@ -7,11 +7,10 @@
 
 #include "base/error.h"
 #include "base/present.h"
+#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "site_gen/model/kernel_reports.h"
-#include "site_gen/pages/kernel_trace.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/pages/tuning.h"
 #include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 
@@ -202,6 +201,6 @@ int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct t
 	set_trace(site, page, s);
 	set_tuning(site, page, s);
 	set_profile(page, s);
-	int status = set_run_facts(site, page, s, err);
-	return status ? status : set_builds(site, page, s, err);
+	TRY(set_run_facts(site, page, s, err));
+	return set_builds(site, page, s, err);
 }

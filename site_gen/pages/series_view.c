@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "core/ab.h"
 #include "site_gen/charts/trend.h"
 #include "site_gen/model/links.h"
@@ -144,8 +144,8 @@ void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct 
 	tk_value_set_quantity(o, "before", v->before_value, s->row->unit, "–");
 	tk_value_set_quantity(o, "after", v->after_value, s->row->unit, "–");
 	tk_value_set_flag(o, "ab_confirmed", tk_verdict_has_ab_result(v));
-	tk_page_set_revision_range(site, o,
-	        differs ? tk_row_index_find(revisions, v->good_revision_id) : NULL, bad);
+	tk_page_set_revision_range(
+	        site, o, differs ? tk_row_index_find(revisions, v->good_revision_id) : NULL, bad);
 	tk_value_set_clip(o, "author", bad ? bad->author : "", 60);
 	tk_value_set_clip(o, "alert_uid", v->alert_uid, 80);
 	tk_value_set(o, "alert_state", decided_state(v));

@@ -1,19 +1,134 @@
 /* trends/: the index of every kernel on every device, and of its types and backends. */
-#include "site_gen/pages/trends.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
+#include "core/cause.h"
 #include "site_gen/charts/chart.h"
 #include "site_gen/charts/trend.h"
 #include "site_gen/data/totals.h"
 #include "site_gen/model/standings.h"
+#include "site_gen/pages/page.h"
+
+#define CAUSES_MAX 8
+
+/* ---- the changes of an index and their causes, from the change points of its series ---- */
+
+/* The change points of one night and one cause. */
+struct cause {
+	int64_t at_s;
+	const struct tk_site_change *change; /* one of them */
+	double log_sum;                      /* of the speed-ups */
+	size_t count;
+};
+
+static const struct tk_revision_row *revision_of(const struct tk_site_change *c)
+{
+	return c->is_of_commit ? c->bad : NULL;
+}
+
+static bool is_same_cause(const struct cause *a, const struct tk_site_change *b)
+{
+	return a->at_s == b->as_of_s && revision_of(a->change) == revision_of(b) &&
+	       a->change->cause == b->cause;
+}
+
+static int compare_effects(const void *a, const void *b)
+{
+	double x = fabs(((const struct cause *)a)->log_sum),
+	       y = fabs(((const struct cause *)b)->log_sum);
+	return (x < y) - (x > y);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct cause *x = a, *y = b;
+	return (x->at_s < y->at_s) - (x->at_s > y->at_s);
+}
+
+/* The number of series that were compared in a night. */
+static uint64_t count_compared(const struct tk_total *t, int64_t at_s)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->nights[i].as_of_s == at_s)
+			return t->nights[i].count;
+	return 0;
+}
+
+/* Each is the effect of its series on the index. */
+static size_t find_causes(const struct tk_model *m, const struct tk_trend *trend, struct cause *out)
+{
+	const struct tk_site_series *example = trend->all.example;
+	size_t count = 0;
+	for (size_t i = 0; i < m->change_count; i++) {
+		const struct tk_site_change *c = &m->changes[i];
+		size_t k = count;
+		if (c->series->device != example->device || !tk_series_is_ranked(c->series) ||
+		        c->series->op_file != example->op_file || !(c->before > 0) ||
+		        !(c->after > 0))
+			continue;
+		while (k && !is_same_cause(&out[k - 1], c))
+			k--;
+		if (!k) {
+			k = ++count;
+			out[k - 1] = (struct cause){.at_s = c->as_of_s, .change = c};
+		}
+		out[k - 1].log_sum += log(c->before / c->after);
+		out[k - 1].count++;
+	}
+	return count;
+}
+
+static void add_cause(
+        struct tk_site *site, struct tk_value *list, const struct cause *c, size_t number)
+{
+	struct tk_value *o = tk_value_append(list);
+	const struct tk_revision_row *r = revision_of(c->change);
+	char day[TK_TIME_ISO_SIZE];
+	tk_value_set_int(o, "number", number);
+	tk_value_set(o, "when", tk_time_format_day(c->at_s, day));
+	tk_value_set_change(o, "effect", expm1(c->log_sum), "–");
+	tk_tone_set(o, "tone", c->log_sum < 0 ? TK_TONE_BAD : TK_TONE_GOOD);
+	tk_value_set_fmt(o, "count", "%zu series", c->count);
+	tk_value_set(o, "cause", tk_cause_name(c->change->cause));
+	tk_page_set_revision(site, o, r);
+	tk_value_set_clip(o, "author", r ? r->author : "", 60);
+}
+
+static void set_causes(struct tk_site *site, struct tk_value *o, const struct tk_trend *trend,
+        struct tk_chart_mark *marks, size_t *mark_count)
+{
+	const struct tk_model *m = &site->model;
+	struct cause *causes = tk_malloc((m->change_count + 1) * sizeof *causes);
+	struct tk_value *list = tk_value_add_list(o, "causes");
+	*mark_count = 0;
+	size_t count = find_causes(m, trend, causes), used = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t compared = count_compared(&trend->all, causes[i].at_s);
+		causes[i].log_sum /= (double)(compared ? compared : 1);
+		if (compared && fabs(causes[i].log_sum) >= 0.0005)
+			causes[used++] = causes[i];
+	}
+	if (used)
+		qsort(causes, used, sizeof *causes, compare_effects);
+	size_t shown = used < CAUSES_MAX ? used : CAUSES_MAX;
+	if (shown)
+		qsort(causes, shown, sizeof *causes, compare_times);
+	for (size_t i = 0; i < shown; i++) {
+		add_cause(site, list, &causes[i], i + 1);
+		marks[i] = (struct tk_chart_mark){
+		        (double)causes[i].at_s, i + 1, causes[i].log_sum < 0};
+	}
+	*mark_count = shown;
+	tk_value_set_fmt(o, "causes_more", used > shown ? "%zu" : "", used - shown);
+	free(causes);
+}
 
 #define DAY_S 86400
 #define DAILY_DAYS 400 /* earlier, a chart has one point for each week */
@@ -24,6 +139,8 @@ static const struct {
 	int days; /* 0: since the first night */
 	const char *title;
 } spans[CHANGES] = {{7, "7 d"}, {30, "30 d"}, {90, "90 d"}, {365, "365 d"}, {0, "all"}};
+
+/* ---- one trend ---- */
 
 /* ---- a row of a table ---- */
 
@@ -55,8 +172,7 @@ static void set_numbers(struct tk_site *site, struct tk_value *o, const struct t
 /* ---- charts ---- */
 
 /* The index of a part, thinned to a point a week before DAILY_DAYS; returns their number. */
-static int make_points(const struct tk_total *part, struct tk_chart_point *out, size_t *count,
-        struct tk_error *err)
+static void make_points(const struct tk_total *part, struct tk_chart_point *out, size_t *count)
 {
 	double *levels = tk_malloc((part->count + 1) * sizeof *levels);
 	*count = 0;
@@ -73,7 +189,6 @@ static int make_points(const struct tk_total *part, struct tk_chart_point *out, 
 		out[(*count)++].y = 100 * exp(levels[i]);
 	}
 	free(levels);
-	return 0;
 }
 
 static void add_line_data(struct tk_buf *out, const struct tk_chart_line *line)
@@ -106,24 +221,22 @@ static size_t count_type(const struct tk_total *parts, size_t count)
 }
 
 /* One chart: the backends of a type. */
-static int add_panel(struct tk_site *site, struct tk_value *list, const struct tk_total *parts,
-        size_t count, const struct tk_chart_mark *marks, size_t mark_count, struct tk_buf *data,
-        struct tk_error *err)
+static void add_panel(struct tk_site *site, struct tk_value *list, const struct tk_total *parts,
+        size_t count, const struct tk_chart_mark *marks, size_t mark_count, struct tk_buf *data)
 {
 	struct tk_value *o = tk_value_append(list);
 	struct tk_value *keys = tk_value_add_list(o, "keys");
 	struct tk_chart_line lines[LINES_MAX];
 	size_t all = 0, used = 0, line_count = 0;
-	int status = 0;
 	for (size_t i = 0; i < count; i++)
 		all += parts[i].count;
 	struct tk_chart_point *points = tk_malloc((all + 1) * sizeof *points);
 	tk_value_set_clip(o, "type", parts[0].dtype ? parts[0].dtype : "all types", 20);
 	tk_buf_add_str(data, "{\"lines\":[");
-	for (size_t i = 0; !status && i < count && line_count < LINES_MAX; i++) {
+	for (size_t i = 0; i < count && line_count < LINES_MAX; i++) {
 		struct tk_chart_line line = {parts[i].example->style, points + used, 0};
-		status = make_points(&parts[i], points + used, &line.count, err);
-		if (status || line.count < 2)
+		make_points(&parts[i], points + used, &line.count);
+		if (line.count < 2)
 			continue;
 		used += line.count;
 		tk_buf_add_str(data, line_count ? "," : "");
@@ -145,7 +258,6 @@ static int add_panel(struct tk_site *site, struct tk_value *list, const struct t
 	tk_value_set_flag(o, "drawn", site->markup.len > 0);
 	tk_page_set_markup(site, o, "drawing_markup");
 	free(points);
-	return status;
 }
 
 static void add_marks_data(
@@ -160,8 +272,7 @@ static void add_marks_data(
 
 /* ---- the page of a kernel ---- */
 
-static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_total *part,
-        struct tk_error *err)
+static void add_row(struct tk_site *site, struct tk_value *rows, const struct tk_total *part)
 {
 	struct tk_trend t;
 	tk_trend_load(part, 1, &t);
@@ -172,32 +283,30 @@ static int add_row(struct tk_site *site, struct tk_value *rows, const struct tk_
 	tk_page_set_markup(site, o, "mark_markup");
 	set_numbers(site, o, &t);
 	tk_trend_free(&t);
-	return 0;
 }
 
-static int add_section(struct tk_site *site, struct tk_value *o, const struct tk_trend *t,
-        struct tk_buf *data, struct tk_error *err)
+static void add_section(
+        struct tk_site *site, struct tk_value *o, const struct tk_trend *t, struct tk_buf *data)
 {
-	struct tk_chart_mark marks[TK_TREND_CAUSES_MAX];
+	struct tk_chart_mark marks[CAUSES_MAX];
 	size_t mark_count;
 	const struct tk_site_device *device = t->all.example->device;
 	tk_value_set_clip(o, "anchor", device->file, 80);
 	tk_value_set_clip(o, "device", device->name, 60);
 	tk_value_set_clip(o, "device_name", device->row->name, 60);
 	set_numbers(site, o, t);
-	int status = tk_trend_set_causes(site, o, t, marks, &mark_count, err);
+	set_causes(site, o, t, marks, &mark_count);
 	struct tk_value *panels = tk_value_add_list(o, "panels");
 	struct tk_value *rows = tk_value_add_list(o, "rows");
 	tk_buf_add_str(data, "{\"panels\":[");
-	for (size_t i = 0, n; !status && i < t->count; i += n) {
+	for (size_t i = 0, n; i < t->count; i += n) {
 		n = count_type(t->parts + i, t->count - i);
 		tk_buf_add_str(data, i ? ",\n" : "\n");
-		status = add_panel(site, panels, t->parts + i, n, marks, mark_count, data, err);
+		add_panel(site, panels, t->parts + i, n, marks, mark_count, data);
 	}
 	add_marks_data(data, marks, mark_count);
-	for (size_t i = 0; !status && i < t->count; i++)
-		status = add_row(site, rows, &t->parts[i], err);
-	return status;
+	for (size_t i = 0; i < t->count; i++)
+		add_row(site, rows, &t->parts[i]);
 }
 
 static int put_data(
@@ -236,7 +345,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 		tk_trend_load(parts, count, &t);
 		tk_buf_add_str(&data, any ? ",\n" : "");
 		any = true;
-		status = add_section(site, tk_value_append(devices), &t, &data, err);
+		add_section(site, tk_value_append(devices), &t, &data);
 		tk_trend_free(&t);
 	}
 	if (!status)
@@ -247,15 +356,14 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 
 /* ---- the list ---- */
 
-static int add_to_list(struct tk_site *site, struct tk_value *list,
-        const struct tk_site_device *device, const struct tk_site_series *of_op,
-        struct tk_error *err)
+static void add_to_list(struct tk_site *site, struct tk_value *list,
+        const struct tk_site_device *device, const struct tk_site_series *of_op)
 {
 	const struct tk_total *parts;
 	struct tk_trend t;
 	size_t count = tk_totals_find(&site->totals, device, of_op->problem->op, &parts);
 	if (!count)
-		return 0;
+		return;
 	tk_trend_load(parts, count, &t);
 	struct tk_value *o = tk_value_append(list);
 	tk_value_set_clip(o, "op", tk_op_title(of_op->problem->op), 60);
@@ -267,29 +375,26 @@ static int add_to_list(struct tk_site *site, struct tk_value *list,
 	tk_index_draw(&site->markup, &t);
 	tk_page_set_markup(site, o, "index_markup");
 	tk_trend_free(&t);
-	return 0;
 }
 
 static int write_list(struct tk_site *site, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	int status = 0;
 	struct tk_value *page =
 	        tk_page_begin(site, "trends/index.html", "Trends", TK_SECTION_TRENDS);
 	tk_value_set(page, "description",
 	        "The speed of every kernel on every device as one index, and its changes.");
 	struct tk_value *list = tk_value_add_list(page, "list");
-	for (size_t d = 0; !status && d < m->device_count; d++) {
+	for (size_t d = 0; d < m->device_count; d++) {
 		const char *done = "";
-		for (size_t i = 0; !status && i < m->series_count; i++) {
+		for (size_t i = 0; i < m->series_count; i++) {
 			if (!strcmp(m->series[i].problem->op, done))
 				continue;
 			done = m->series[i].problem->op;
-			status = add_to_list(
-			        site, list, tk_model_ordered_device(m, d), &m->series[i], err);
+			add_to_list(site, list, tk_model_ordered_device(m, d), &m->series[i]);
 		}
 	}
-	return status ? status : tk_page_finish(site, "trends", "trends/index.html", err);
+	return tk_page_finish(site, "trends", "trends/index.html", err);
 }
 
 int tk_page_write_trends(struct tk_site *site, struct tk_error *err)
@@ -298,13 +403,13 @@ int tk_page_write_trends(struct tk_site *site, struct tk_error *err)
 	const char *done = "";
 	if (!m->series_count)
 		return 0;
-	int status = write_list(site, err);
-	for (size_t i = 0; !status && i < m->series_count; i++) {
+	TRY(write_list(site, err));
+	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		if (!strcmp(s->problem->op, done) || !tk_series_is_ranked(s))
 			continue;
 		done = s->problem->op;
-		status = write_op(site, done, s->op_file, err);
+		TRY(write_op(site, done, s->op_file, err));
 	}
-	return status;
+	return 0;
 }

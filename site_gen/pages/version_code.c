@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "core/measurement_fields.h"
-#include "site_gen/pages/versions.h"
+#include "site_gen/pages/version_code.h"
 
 /* What the backend chose in the run of a point; "": unknown. */
 static int read_config(struct tk_site *site, const struct tk_version_series *s,

@@ -1,6 +1,6 @@
-/* What the table of a kernel page and its charts share. Private to kernel_*.c. */
-#ifndef TK_SITE_KERNEL_INTERNAL_H
-#define TK_SITE_KERNEL_INTERNAL_H
+/* What the table of a kernel page and its charts share. */
+#ifndef TK_SITE_KERNELS_H
+#define TK_SITE_KERNELS_H
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/page.h"
 
@@ -37,14 +37,26 @@ bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_s
 
 /* sweep_charts: a chart for each sweep with its title and a drawing. Sets `sweeps` of the
  * problems. */
-int tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
-        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count,
-        struct tk_error *err);
+void tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count);
 
 /* group_rows: the backends within each family, and each aspect of a GEMM; empty with fewer than two
  * groups or backends. */
 void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
         const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
         size_t count);
+
+struct tk_kernel_page {
+	const char *op, *file;
+	bool whole;     /* has every problem, and no charts */
+	bool cut;       /* set: a table left problems out */
+	unsigned known; /* set: which metrics some cell has, by bit */
+};
+
+/* dispatch (a flag): which backend to use for which problem; with has_rows its rows, else the
+ * summary. Writes the files of the table, too, if the page is not the whole one. */
+int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
+        const struct tk_site_device *device, const struct tk_kernel_page *kernel, bool has_rows,
+        struct tk_error *err);
 
 #endif

@@ -1,7 +1,4 @@
-/* One table of a kernel page: problems by backends, ranked. */
-#include "site_gen/pages/kernel_table.h"
-#include "site_gen/pages/kernel_internal.h"
-
+/* kernels/OP.html: every backend of an operation, and one page with all problems of a device. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,14 +6,21 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
+#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "core/mode.h"
+#include "site_gen/model/kernel_reports.h"
+#include "site_gen/model/standings.h"
 #include "site_gen/model/sweeps.h"
+#include "site_gen/model/tunings.h"
+#include "site_gen/pages/kernels.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 #include "stats/quantile.h"
+
+/* ---- one table: problems by backends, ranked ---- */
 
 #define ROWS_MAX 96  /* of a table on the page of an operation */
 #define LONG_ROWS 60 /* longer tables are laid out when they come into view */
@@ -125,9 +129,9 @@ static unsigned set_other_metrics(struct tk_site *site, struct tk_value *cell,
 	all[2] = with_samples ? find_p99(site, s) : NAN;
 	json_auto_t *run = s->last_run ? json_loads(s->last_run->attributes, 0, NULL) : NULL;
 	all[3] = tk_measurement_get_number(run, TK_MEASUREMENT_ENERGY_J, NAN);
-	all[WORKSPACE] = tk_measurement_get_number(
-	        tk_measurement_get_field(run, TK_MEASUREMENT_PLAN),
-	        TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, NAN);
+	all[WORKSPACE] =
+	        tk_measurement_get_number(tk_measurement_get_field(run, TK_MEASUREMENT_PLAN),
+	                TK_MEASUREMENT_PLAN_WORKSPACE_BYTES, NAN);
 	all[5] = tk_measurement_get_number(run, TK_MEASUREMENT_DEVICE_BYTES, NAN);
 	all[6] = tk_measurement_get_number(run, TK_MEASUREMENT_LAUNCH_NS, NAN);
 	all[METRIC_COUNT - 1] = build && build->wall_s > 0 ? build->wall_s : NAN;
@@ -306,7 +310,7 @@ static void choose_rows(struct tk_kernel_problem *all, size_t count)
 	qsort(all, count, sizeof *all, compare_by_place);
 }
 
-void tk_kernel_all_path(char path[256], const char *op_file, const struct tk_site_device *device)
+static void all_path(char path[256], const char *op_file, const struct tk_site_device *device)
 {
 	snprintf(path, 256, "kernels/%s@%s.html", op_file, device->file);
 }
@@ -336,16 +340,16 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	struct tk_value *heads = tk_value_add_list(o, "heads");
 	struct tk_value *rows = tk_value_add_list(o, "rows");
 	columns->drawn = columns->drawn && count > 0;
-	int status =
-	        columns->drawn ? tk_kernel_set_sweeps(site, o, columns, problems, count, err) : 0;
-	for (size_t i = 0; !status && i < count; i++)
+	if (columns->drawn)
+		tk_kernel_set_sweeps(site, o, columns, problems, count);
+	for (size_t i = 0; i < count; i++)
 		add_problem(site, problems[i].shown ? rows : NULL, columns, &problems[i]);
 	tk_kernel_set_groups(site, o, columns, problems, count);
 	free(problems);
 	kernel->cut = kernel->cut || some;
 	kernel->known |= columns->known;
 	char path[256];
-	tk_kernel_all_path(path, kernel->file, columns->device);
+	all_path(path, kernel->file, columns->device);
 	tk_value_set_fmt(o, "all_href", some ? "../%s" : "", path);
 	tk_value_set_int(o, "problems", count);
 	tk_value_set_int(o, "rows_max", ROWS_MAX);
@@ -357,13 +361,13 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	tk_value_set_fmt(o, "anchor", "%s%s%s", columns->device->file, default_mode ? "" : ".",
 	        default_mode ? "" : columns->mode);
 	tk_value_set_flag(o, "dispatch", false);
-	if (!status && default_mode)
-		status = tk_kernel_set_dispatch(
-		        site, o, columns->device, kernel, kernel->whole || !some, err);
-	if (!status && default_mode && !kernel->whole)
-		status = tk_page_set_sweep_maps(site, o, columns->op, columns->device,
-		        columns->labels, columns->count, err);
-	return status;
+	if (default_mode)
+		TRY(tk_kernel_set_dispatch(
+		        site, o, columns->device, kernel, kernel->whole || !some, err));
+	if (default_mode && !kernel->whole)
+		tk_page_set_sweep_maps(
+		        site, o, columns->op, columns->device, columns->labels, columns->count);
+	return 0;
 }
 
 /* A table for each sequence that series of the kernel were measured in on the device. */
@@ -374,8 +378,7 @@ static int add_sequences(struct tk_site *site, struct tk_value *devices,
 	const char *modes[SEQUENCES_MAX];
 	char name[TK_MODE_WORD_SIZE];
 	size_t count = 0;
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < m->series_count && count < SEQUENCES_MAX; i++) {
+	for (size_t i = 0; i < m->series_count && count < SEQUENCES_MAX; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const char *mode = s->row->mode;
 		size_t k = 0;
@@ -389,27 +392,27 @@ static int add_sequences(struct tk_site *site, struct tk_value *devices,
 		modes[count++] = mode;
 		struct tk_kernel_columns columns = {
 		        .device = device, .op = kernel->op, .mode = mode};
-		status = add_table(site, devices, &columns, false, kernel, err);
+		TRY(add_table(site, devices, &columns, false, kernel, err));
 	}
-	return status;
+	return 0;
 }
 
 /* The default mode of the device first. */
-int tk_kernel_table_add_device(struct tk_site *site, struct tk_value *devices,
-        struct tk_kernel_page *kernel, const struct tk_site_device *device, struct tk_error *err)
+static int add_device(struct tk_site *site, struct tk_value *devices, struct tk_kernel_page *kernel,
+        const struct tk_site_device *device, struct tk_error *err)
 {
 	struct tk_kernel_columns usual = {.device = device, .op = kernel->op, .mode = device->mode};
-	int status = add_table(site, devices, &usual, true, kernel, err);
-	for (int i = 0; !status && i < TK_MODE_COUNT; i++) {
+	TRY(add_table(site, devices, &usual, true, kernel, err));
+	for (int i = 0; i < TK_MODE_COUNT; i++) {
 		struct tk_kernel_columns other = {
 		        .device = device, .op = kernel->op, .mode = tk_mode_name((enum tk_mode)i)};
 		if (strcmp(other.mode, device->mode))
-			status = add_table(site, devices, &other, false, kernel, err);
+			TRY(add_table(site, devices, &other, false, kernel, err));
 	}
-	return status ? status : add_sequences(site, devices, kernel, device, err);
+	return add_sequences(site, devices, kernel, device, err);
 }
 
-void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, unsigned known)
+static void set_metrics(struct tk_site *site, struct tk_value *page, unsigned known)
 {
 	char text[80] = "";
 	size_t len = 0;
@@ -420,4 +423,107 @@ void tk_kernel_table_set_metrics(struct tk_site *site, struct tk_value *page, un
 	tk_value_set(page, "metrics", text);
 	tk_value_set_fmt(page, "tie", "%g", site->options->tie);
 	tk_value_set_percent(page, "tie_text", site->options->tie, "–");
+}
+
+/* ---- the pages ---- */
+
+static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
+{
+	const struct tk_model *m = &site->model;
+	struct tk_value *tabs = tk_value_add_list(page, "tabs");
+	const char *done = "";
+	for (size_t i = 0; i < m->series_count; i++) {
+		const char *op = m->series[i].problem->op;
+		if (!strcmp(op, done) || !tk_series_is_suite_time(&m->series[i]))
+			continue;
+		done = op;
+		struct tk_value *tab = tk_value_append(tabs);
+		tk_value_set_clip(tab, "name", tk_op_title(op), 40);
+		tk_value_set_flag(tab, "current", !strcmp(op, current));
+		tk_value_set_fmt(tab, "href", "%s.html", m->series[i].op_file);
+	}
+}
+
+/* How many kernels of the operation have a trace; "": none. */
+static void set_traced(struct tk_site *site, struct tk_value *page, const char *op)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.kernel_trace_count; i++)
+		count += !strcmp(site->model.kernel_traces[i].problem->op, op);
+	tk_value_set_fmt(page, "traced", count ? "%zu" : "", count);
+}
+
+/* How many of its problems were tuned; "": none. */
+static void set_tuned(struct tk_site *site, struct tk_value *page, const char *op)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < site->model.tuning_count; i++)
+		count += !strcmp(site->model.tunings[i].problem->op, op);
+	tk_value_set_fmt(page, "tuned", count ? "%zu" : "", count);
+}
+
+/* Every problem of an operation on one device. */
+static int write_all(struct tk_site *site, const char *op, const char *file,
+        const struct tk_site_device *device, struct tk_error *err)
+{
+	char path[256];
+	all_path(path, file, device);
+	struct tk_kernel_page kernel = {.op = op, .file = file, .whole = true};
+	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
+	set_tabs(site, page, op);
+	tk_value_set_flag(page, "whole", true);
+	set_traced(site, page, op);
+	set_tuned(site, page, op);
+	tk_value_set_fmt(page, "op_href", "%s.html", file);
+	struct tk_value *devices = tk_value_add_list(page, "devices");
+	TRY(add_device(site, devices, &kernel, device, err));
+	set_metrics(site, page, kernel.known);
+	return tk_page_finish(site, "kernel", path, err);
+}
+
+static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
+{
+	const struct tk_model *m = &site->model;
+	char path[128];
+	snprintf(path, sizeof path, "kernels/%s.html", file);
+	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
+	set_tabs(site, page, op);
+	tk_value_set_fmt(page, "description",
+	        "%s: the rate of every backend over the problem size, and which one to use for "
+	        "which problem.",
+	        tk_op_title(op));
+	tk_value_set_flag(page, "whole", false);
+	set_traced(site, page, op);
+	set_tuned(site, page, op);
+	struct tk_value *devices = tk_value_add_list(page, "devices");
+	bool *cut = tk_calloc(m->device_count + 1, sizeof *cut);
+	int status = cut ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
+	unsigned known = 0;
+	for (size_t d = 0; !status && d < m->device_count; d++) {
+		struct tk_kernel_page kernel = {.op = op, .file = file};
+		status = add_device(site, devices, &kernel, tk_model_ordered_device(m, d), err);
+		cut[d] = kernel.cut;
+		known |= kernel.known;
+	}
+	set_metrics(site, page, known);
+	if (!status)
+		status = tk_page_finish(site, "kernel", path, err);
+	for (size_t d = 0; !status && d < m->device_count; d++)
+		if (cut[d])
+			status = write_all(site, op, file, tk_model_ordered_device(m, d), err);
+	free(cut);
+	return status;
+}
+
+int tk_page_write_kernels(struct tk_site *site, struct tk_error *err)
+{
+	const char *done = "";
+	for (size_t i = 0; i < site->model.series_count; i++) {
+		const struct tk_site_series *s = &site->model.series[i];
+		if (!strcmp(s->problem->op, done) || !tk_series_is_suite_time(s))
+			continue;
+		done = s->problem->op;
+		TRY(write_op(site, done, s->op_file, err));
+	}
+	return 0;
 }
