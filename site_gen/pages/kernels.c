@@ -41,7 +41,8 @@ bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_s
 	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
 }
 
-size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s)
+/* TK_KERNEL_COLUMNS_MAX: the table is full. */
+static size_t find_column(struct tk_kernel_columns *c, const struct tk_site_series *s)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (!strcmp(c->labels[i], s->variant))
@@ -205,7 +206,7 @@ static void add_problem(struct tk_site *site, struct tk_value *rows,
 	const struct tk_site_series *of_column[TK_KERNEL_COLUMNS_MAX] = {0};
 	for (size_t i = first; i < end; i++) {
 		size_t c = tk_kernel_is_contender(columns, &m->series[i])
-		                   ? tk_kernel_find_column(columns, &m->series[i])
+		                   ? find_column(columns, &m->series[i])
 		                   : TK_KERNEL_COLUMNS_MAX;
 		if (c == TK_KERNEL_COLUMNS_MAX)
 			continue;
@@ -323,7 +324,7 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	const struct tk_model *m = &site->model;
 	for (size_t i = 0; i < m->series_count; i++)
 		if (tk_kernel_is_contender(columns, &m->series[i]))
-			tk_kernel_find_column(columns, &m->series[i]);
+			find_column(columns, &m->series[i]);
 	if (!columns->count)
 		return 0;
 	struct tk_kernel_problem *problems = tk_malloc((m->series_count + 1) * sizeof *problems);

@@ -30,8 +30,6 @@ struct tk_kernel_problem {
 	bool over_batch; /* one of them is over the batch */
 };
 
-/* TK_KERNEL_COLUMNS_MAX: the table is full. */
-size_t tk_kernel_find_column(struct tk_kernel_columns *c, const struct tk_site_series *s);
 /* Whether a series is in the table: modes are never ranked together. */
 bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s);
 

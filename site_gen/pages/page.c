@@ -23,7 +23,8 @@ static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_s
 			tk_buf_add_printf(out, "kernels/%s.html", m->series[i].op_file);
 }
 
-bool tk_page_add_address(struct tk_buf *out, const struct tk_site *site, const char *path)
+/* The public address of a page; false and nothing where the site's is unknown. */
+static bool add_address(struct tk_buf *out, const struct tk_site *site, const char *path)
 {
 	const char *base = site->options->base_url;
 	if (!base || !*base)
@@ -56,7 +57,7 @@ struct tk_value *tk_page_begin(
 	tk_value_set_fmt(page, "description", "%.*s: performance of kernels, measured every night.",
 	        (int)tk_utf8_clip_len(title, 200), title);
 	struct tk_buf address = TK_BUF_INIT;
-	bool has_address = tk_page_add_address(&address, site, path);
+	bool has_address = add_address(&address, site, path);
 	tk_value_set(page, "address", tk_buf_cstr(&address));
 	tk_buf_free(&address);
 	tk_value_set(page, "version", site->version);
@@ -77,30 +78,19 @@ struct tk_value *tk_page_begin(
 	return page;
 }
 
-void tk_page_register(struct tk_site *site, const char *path)
+int tk_page_finish(
+        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
 {
 	const char *suffix = strrchr(path, '.');
 	site->pages++;
-	if (suffix && !strcmp(suffix, ".html") && tk_page_add_address(&site->sitemap, site, path))
+	if (suffix && !strcmp(suffix, ".html") && add_address(&site->sitemap, site, path))
 		tk_buf_add_char(&site->sitemap, '\n');
-}
-
-int tk_page_render(
-        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
-{
 	tk_buf_clear(&site->page);
 	int status =
 	        tk_templates_render(site->templates, template_name, site->frame, &site->page, err);
 	if (!status)
 		status = tk_output_put(site->out, path, &site->page, err);
 	return status ? tk_error_add_context(err, "page %s", path) : 0;
-}
-
-int tk_page_finish(
-        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err)
-{
-	tk_page_register(site, path);
-	return tk_page_render(site, template_name, path, err);
 }
 
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key)

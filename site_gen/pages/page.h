@@ -86,14 +86,8 @@ int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
  * `description`, which links to it show, to a better one. */
 struct tk_value *tk_page_begin(
         struct tk_site *site, const char *path, const char *title, enum tk_section section);
-/* The public address of a page; false and nothing where the site's is unknown. */
-bool tk_page_add_address(struct tk_buf *out, const struct tk_site *site, const char *path);
 /* Sets label and mark_markup: a line of the key to a chart. */
 void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t style, const char *label);
-/* Adds a page, written or kept, to the site map. */
-void tk_page_register(struct tk_site *site, const char *path);
-int tk_page_render(
-        struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 /* Renders and registers the page. */
 int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);

@@ -20,14 +20,6 @@ void tk_tone_set(struct tk_value *o, const char *key, enum tk_tone tone)
 	tk_value_set(o, key, tk_tone_name(tone));
 }
 
-bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b)
-{
-	bool absent = a->status == TK_VERDICT_MISSING || a->status == TK_VERDICT_STALE;
-	return !(isfinite(a->before_value) && isfinite(a->after_value)) &&
-	       !(isfinite(b->before_value) && isfinite(b->after_value)) && a->status == b->status &&
-	       (absent || !strcmp(a->reason, b->reason));
-}
-
 enum tk_tone tk_verdict_tone(enum tk_verdict_status status)
 {
 	switch (status) {
@@ -96,11 +88,6 @@ static const enum tk_tone resolution_tones[] = {[TK_RESOLUTION_NEW] = TK_TONE_NO
 static const enum tk_tone build_tones[] = {[TK_BUILD_OK] = TK_TONE_GOOD,
         [TK_BUILD_FAILED] = TK_TONE_BAD,
         [TK_BUILD_TIMEOUT] = TK_TONE_BAD};
-
-enum tk_tone tk_night_tone(enum tk_night_status status)
-{
-	return night_tones[status];
-}
 
 static const enum tk_tone triage_tones[] = {[TK_TRIAGE_NEW] = TK_TONE_BAD,
         [TK_TRIAGE_ACKED] = TK_TONE_NOTE,

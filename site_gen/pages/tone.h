@@ -23,18 +23,11 @@ enum tk_tone tk_series_tone(const struct tk_site_series *s);
 /* The same, as if nobody had accepted the change. */
 enum tk_tone tk_series_change_tone(const struct tk_site_series *s);
 enum tk_tone tk_outcome_tone(enum tk_outcome outcome);
-enum tk_tone tk_night_tone(enum tk_night_status status);
 
 /* Of a stored word of the list "build", "night", "outcome", "resolution", "stage", "triage" or
  * "verdict". */
 enum tk_tone tk_tone_find(const char *list, const char *word);
 /* Its place in the list, or in that of stages' names, "stage-name"; -1: not in it. */
 int tk_tone_find_place(const char *list, const char *word);
-
-/* From this many series with one verdict or outcome for one reason on, they are one line. */
-#define TK_VERDICT_GROUP_MIN 4
-/* Of one status, without values, and for one reason. Missing series are grouped regardless of the
- * reason. */
-bool tk_verdicts_are_alike(const struct tk_verdict_row *a, const struct tk_verdict_row *b);
 
 #endif

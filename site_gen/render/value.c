@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "site_gen/render/escape.h"
 
@@ -124,19 +124,14 @@ struct tk_value *tk_value_object(struct tk_arena *a)
 	return v;
 }
 
-struct tk_value *tk_value_list(struct tk_arena *a)
-{
-	return value_new(a, TK_VALUE_LIST);
-}
-
-struct tk_value *tk_value_text(struct tk_arena *a, const char *text)
+static struct tk_value *text_of(struct tk_arena *a, const char *text)
 {
 	return text_new(a, TK_VALUE_TEXT, text ? text : "", text ? strlen(text) : 0);
 }
 
 void tk_value_set(struct tk_value *o, const char *key, const char *text)
 {
-	add_member(o, key, tk_value_text(o->arena, text));
+	add_member(o, key, text_of(o->arena, text));
 }
 
 void tk_value_set_len(struct tk_value *o, const char *key, const char *text, size_t len)
@@ -175,7 +170,7 @@ void tk_value_set_joined(struct tk_value *o, const char *key, const char *first,
 	add_member(o, key, v);
 }
 
-void tk_value_set_i64(struct tk_value *o, const char *key, int64_t v)
+void tk_value_set_int(struct tk_value *o, const char *key, int64_t v)
 {
 	char text[TK_FORMAT_INT];
 	tk_value_set_len(o, key, text, tk_format_int(text, v));
@@ -193,7 +188,7 @@ void tk_value_set_markup(struct tk_value *o, const char *key, const struct tk_bu
 
 struct tk_value *tk_value_add_list(struct tk_value *o, const char *key)
 {
-	return add_member(o, key, tk_value_list(o->arena));
+	return add_member(o, key, value_new(o->arena, TK_VALUE_LIST));
 }
 
 struct tk_value *tk_value_add_object(struct tk_value *o, const char *key)
@@ -208,7 +203,7 @@ struct tk_value *tk_value_append(struct tk_value *list)
 
 void tk_value_append_text(struct tk_value *list, const char *text)
 {
-	append(list, tk_value_text(list->arena, text));
+	append(list, text_of(list->arena, text));
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -232,7 +227,7 @@ void tk_value_set_change(struct tk_value *o, const char *key, double change, con
 	tk_value_set(o, key, isfinite(change) ? tk_format_change(change, text) : none);
 }
 
-void tk_value_set_grouped(struct tk_value *o, const char *key, int64_t n)
+void tk_value_set_count(struct tk_value *o, const char *key, int64_t n)
 {
 	char text[TK_FORMAT_SIZE];
 	tk_value_set(o, key, tk_format_count(n, text));

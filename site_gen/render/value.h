@@ -41,8 +41,6 @@ struct tk_value {
 #define TK_VALUE_BUCKETS 16
 
 struct tk_value *tk_value_object(struct tk_arena *a);
-struct tk_value *tk_value_list(struct tk_arena *a);
-struct tk_value *tk_value_text(struct tk_arena *a, const char *text);
 
 /* Setters copy the text. A later value of the same key hides the earlier one. */
 void tk_value_set(struct tk_value *o, const char *key, const char *text); /* NULL text: "" */
@@ -52,8 +50,7 @@ void tk_value_set_fmt(struct tk_value *o, const char *key, const char *fmt, ...)
 /* The text of three parts. */
 void tk_value_set_joined(struct tk_value *o, const char *key, const char *first, const char *second,
         const char *third);
-#define tk_value_set_int(o, key, v) tk_value_set_i64(o, key, (int64_t)(v))
-void tk_value_set_i64(struct tk_value *o, const char *key, int64_t v);
+void tk_value_set_int(struct tk_value *o, const char *key, int64_t v);
 void tk_value_set_flag(struct tk_value *o, const char *key, bool flag);
 void tk_value_set_markup(struct tk_value *o, const char *key, const struct tk_buf *markup);
 struct tk_value *tk_value_add_list(struct tk_value *o, const char *key);
@@ -67,8 +64,7 @@ void tk_value_set_quantity(
         struct tk_value *o, const char *key, double v, const char *unit, const char *none);
 void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none);
 void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none);
-#define tk_value_set_count(o, key, n) tk_value_set_grouped(o, key, (int64_t)(n))
-void tk_value_set_grouped(struct tk_value *o, const char *key, int64_t n); /* "12,345" */
+void tk_value_set_count(struct tk_value *o, const char *key, int64_t n); /* "12,345" */
 /* "2026-11-21 09:42", or a dash for 0. */
 void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
 /* Cut to max bytes with an ellipsis. */
