@@ -148,7 +148,7 @@ void tk_db_finalize_statements(struct tk_store *s); /* closes every kept stateme
 void tk_db_forget_uids(struct tk_store *s);
 void tk_db_free_uids(struct tk_store *s);
 
-/* ---- transaction.c --------------------------------------------------------------------------- */
+/* ---- transactions ---------------------------------------------------------------------------- */
 
 int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
 /* Commits where status is 0, else rolls back. Returns status, or that of the commit. */

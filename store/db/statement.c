@@ -1,8 +1,10 @@
-/* Statements: run once, or prepared once and kept for the life of the handle. */
+/* Statements: run once, or prepared once and kept for the life of the handle. Transactions, which
+ * nest: only the outermost commits. Functions of SQL that other rooms compute. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "store/db/internal.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,4 +114,177 @@ void tk_db_finalize_statements(struct tk_store *s)
 			sqlite3_finalize(s->table_statements[t][v]);
 			s->table_statements[t][v] = NULL;
 		}
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+int tk_db_check_writable(struct tk_store *s, struct tk_error *err)
+{
+	if (s->read_only)
+		return tk_fail(err, TK_EIO, "%s: was opened for reading only", s->path);
+	if (s->depth && s->doomed)
+		return tk_fail(
+		        err, s->doomed_status, "%s: the transaction has failed already", s->path);
+	return 0;
+}
+
+/* Ends a transaction that could not be ended when it failed: a rollback needs memory too. */
+static void end_left_over(struct tk_store *s)
+{
+	if (!s->depth && !s->read_depth && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int tk_store_begin(struct tk_store *s, struct tk_error *err)
+{
+	TRY(tk_db_check_writable(s, err));
+	end_left_over(s);
+	if (s->depth == 0) {
+		if (tk_store_run(s, "BEGIN IMMEDIATE", TK_NO_ARGS, err))
+			return tk_error_add_context(err, "cannot begin to write");
+		s->doomed = false;
+	}
+	s->depth++;
+	return 0;
+}
+
+static void undo(struct tk_store *s)
+{
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	tk_db_forget_uids(s);
+}
+
+int tk_store_begin_read(struct tk_store *s, struct tk_error *err)
+{
+	end_left_over(s);
+	if (!s->depth && !s->read_depth)
+		TRY(tk_store_run(s, "BEGIN", TK_NO_ARGS, err));
+	s->read_depth += !s->depth;
+	return 0;
+}
+
+void tk_store_end_read(struct tk_store *s)
+{
+	if (s->read_depth && --s->read_depth == 0)
+		tk_store_run(s, "COMMIT", TK_NO_ARGS, NULL);
+}
+
+int tk_store_commit(struct tk_store *s, struct tk_error *err)
+{
+	int status;
+
+	if (s->depth == 0)
+		return tk_fail(err, TK_EINTERNAL, "%s: there is no transaction to commit", s->path);
+	if (s->depth > 1) {
+		s->depth--;
+		return 0;
+	}
+	status = tk_db_check_writable(s, err);
+	if (!status)
+		status = tk_store_run(s, "COMMIT", TK_NO_ARGS, err);
+	s->depth = 0;
+	s->doomed = false;
+	if (status)
+		undo(s);
+	return status;
+}
+
+void tk_store_rollback(struct tk_store *s)
+{
+	if (s->depth == 0)
+		return;
+	if (--s->depth == 0) {
+		undo(s);
+		s->doomed = false;
+	} else if (!s->doomed) {
+		s->doomed = true;
+		s->doomed_status = TK_ECANCELED;
+	}
+}
+
+int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err)
+{
+	if (!status)
+		return tk_store_commit(s, err);
+	tk_store_rollback(s);
+	return status;
+}
+
+/* ---- any columns, and functions -------------------------------------------------------------- */
+
+#define ARGS_MAX 4
+
+static struct tk_arg read_value(sqlite3_value *v)
+{
+	struct tk_arg a = {.kind = TK_ARG_NULL, .text = "", .real = NAN};
+
+	switch (sqlite3_value_type(v)) {
+	case SQLITE_INTEGER:
+		a.kind = TK_ARG_INT;
+		a.i = sqlite3_value_int64(v);
+		a.real = (double)a.i;
+		break;
+	case SQLITE_FLOAT:
+		a.kind = TK_ARG_REAL;
+		a.real = sqlite3_value_double(v);
+		break;
+	case SQLITE_NULL:
+		break;
+	default:
+		a.kind = TK_ARG_TEXT;
+		a.text = (const char *)sqlite3_value_text(v);
+	}
+	return a;
+}
+
+int tk_store_query(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        int (*each)(void *user, const struct tk_query_row *row, struct tk_error *err), void *user,
+        struct tk_error *err)
+{
+	struct tk_query_row row;
+	sqlite3_stmt *q;
+	int code, status = 0;
+
+	TRY(tk_db_prepare_args(s, sql, args, &q, err));
+	if (sqlite3_column_count(q) > TK_QUERY_COLUMNS_MAX)
+		return tk_fail(err, TK_EUSAGE, "a query with %d columns", sqlite3_column_count(q));
+	while ((code = sqlite3_step(q)) == SQLITE_ROW && !status) {
+		row.count = sqlite3_column_count(q);
+		for (int i = 0; i < row.count; i++) {
+			row.names[i] = sqlite3_column_name(q, i);
+			row.values[i] = read_value(sqlite3_column_value(q, i));
+		}
+		status = each(user, &row, err);
+	}
+	if (!status && code != SQLITE_DONE)
+		status = tk_db_fail(s, code, err, "cannot read the history");
+	sqlite3_reset(q);
+	return status;
+}
+
+static void call_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct tk_sql_function *f = sqlite3_user_data(context);
+	struct tk_arg args[ARGS_MAX];
+
+	for (int i = 0; i < count; i++)
+		args[i] = read_value(values[i]);
+	char *text = f->compute(args);
+
+	if (text)
+		sqlite3_result_text(context, text, -1, free);
+}
+
+int tk_store_add_function(struct tk_store *s, const struct tk_sql_function *f, struct tk_error *err)
+{
+	int code = f->arg_count > ARGS_MAX
+	                   ? SQLITE_MISUSE
+	                   : sqlite3_create_function_v2(s->db, f->name, f->arg_count,
+	                             SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)f, call_function,
+	                             NULL, NULL, NULL);
+
+	return code == SQLITE_OK
+	               ? 0
+	               : tk_db_fail(s, code, err, "cannot define the function %s", f->name);
 }
