@@ -190,6 +190,17 @@ SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+",
 FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
 WHERE a.place <= 50 ORDER BY a.place
 
+-- The first point of each environment in three series of its device: the oldest, a control and the one
+-- measured last. To search all would take too long.
+-- page_environment: table by id
+WITH x AS (SELECT id, device_id, role,
+    (SELECT max(as_of_s) FROM measurement WHERE series_id = s.id) AS newest_s FROM series s),
+  searched AS (SELECT min(id) AS id FROM x GROUP BY device_id, role = 'control'
+    UNION SELECT id FROM (SELECT id, max(newest_s) FROM x GROUP BY device_id))
+SELECT e.id, ifnull(p.since_s, 0) AS since_s
+FROM environment e LEFT JOIN (SELECT environment_id, min(as_of_s) AS since_s FROM measurement
+  WHERE series_id IN searched GROUP BY environment_id) p ON p.environment_id = e.id
+
 -- What changed with an environment, against the one before it on the device.
 -- page_environment_change:
 SELECT e.id, e.device_id, p.since_s, older IS NULL AS is_first,

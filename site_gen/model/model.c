@@ -286,7 +286,6 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(read_last_nights(m, err));
 	TRY(read_ceilings(m, err));
 	TRY(tk_model_read_newest_points(m, err));
-	TRY(tk_model_read_environments(m, err));
 	tk_model_assign_styles(m);
 	return find_unplanned(m, err);
 }
@@ -319,7 +318,6 @@ void tk_model_free(struct tk_model *m)
 	free(m->nights);
 	free(m->series);
 	free(m->changes);
-	free(m->environment_since);
 	free(m->kernel_traces);
 	free(m->tunings);
 	if (m->tuning_groups)

@@ -115,8 +115,6 @@ struct tk_model {
 	struct tk_site_change *changes; /* by series, then time */
 	char **revision_files;          /* of revision_rows[i]; NULL: it has no page */
 	struct tk_rows ceilings;        /* of each device the newest of each name and source */
-	int64_t *environment_since; /* of environment_rows[i]: its first point in three series of
-	                               its device; 0: none */
 	size_t machine_count, device_count, night_count, series_count, change_count;
 	struct tk_site_kernel_trace *kernel_traces; /* newest first */
 	size_t kernel_trace_count;

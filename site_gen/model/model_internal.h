@@ -9,7 +9,6 @@ int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err);
 int tk_model_join_tunings(struct tk_model *m, struct tk_error *err);
 int tk_model_join_changes(struct tk_model *m, struct tk_error *err);
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err);
-int tk_model_read_environments(struct tk_model *m, struct tk_error *err);
 void tk_model_assign_styles(struct tk_model *m);
 
 /* Owns a text until the model is freed; returns it. */

@@ -339,66 +339,9 @@ int tk_model_join_changes(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-/* ---- environments ---- */
-
-static void note_environments(struct tk_model *m, const struct tk_rows *points)
-{
-	for (size_t i = 0; i < points->count; i++) {
-		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
-		if (i && p[-1].environment_id == p->environment_id)
-			continue;
-		const struct tk_environment_row *e =
-		        tk_row_index_find(&m->environments_by_id, p->environment_id);
-		int64_t *since = e ? &m->environment_since[e - (const struct tk_environment_row *)
-		                                                       m->environment_rows.rows]
-		                   : NULL;
-		if (since && (!*since || p->as_of_s < *since))
-			*since = p->as_of_s;
-	}
-}
-
-/* Reads the environments of a device from three of its series: the oldest, a control and the one
- * measured last. Reading all series would be too slow. */
-static int read_environments_of_series(
-        struct tk_model *m, const struct tk_site_series *s, struct tk_error *err)
-{
-	AUTO(tk_rows) points = {0};
-	TRY(s ? tk_store_list_points_between(
-	                m->store, s->row->id, INT64_MIN, INT64_MAX, &points, err)
-	      : 0);
-	note_environments(m, &points);
-	return TK_OK;
-}
-
-int tk_model_read_environments(struct tk_model *m, struct tk_error *err)
-{
-	int status = 0;
-	for (size_t d = 0; !status && d < m->device_count; d++) {
-		const struct tk_site_series *oldest = NULL, *control = NULL, *newest = NULL;
-		for (size_t i = 0; i < m->series_count; i++) {
-			const struct tk_site_series *s = &m->series[i];
-			if (s->device != &m->devices[d])
-				continue;
-			oldest = oldest && oldest->row->id < s->row->id ? oldest : s;
-			control = control || s->row->role != TK_ROLE_CONTROL ? control : s;
-			const struct tk_point *last = tk_series_last_point(s),
-			                      *best = newest ? tk_series_last_point(newest) : NULL;
-			newest = last && (!best || last->as_of_s > best->as_of_s) ? s : newest;
-		}
-		status = read_environments_of_series(m, oldest, err);
-		if (!status)
-			status = read_environments_of_series(m, control, err);
-		if (!status && newest != oldest && newest != control)
-			status = read_environments_of_series(m, newest, err);
-	}
-	return status;
-}
-
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 {
 	int status = 0;
-	m->environment_since =
-	        tk_calloc(m->environment_rows.count + 1, sizeof *m->environment_since);
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
 		status = tk_store_read_newest_points(

@@ -56,17 +56,6 @@ static int store_nights(const struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-static int store_environments(const struct tk_model *m, struct tk_error *err)
-{
-	TRY(make_table(m->store, "since_s", "page_environment", err));
-	for (size_t i = 0; i < m->environment_rows.count; i++)
-		TRY(tk_store_run(m->store, "INSERT INTO page_environment VALUES (?1, ?2)",
-		        TK_ARGS(TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i)->id,
-		                m->environment_since[i]),
-		        err));
-	return 0;
-}
-
 /* Roofline efficiency of a series that was measured in the last night; NAN: it was not. */
 static double find_efficiency(const struct tk_model *m, const struct tk_site_series *s)
 {
@@ -118,6 +107,5 @@ int tk_page_store_facts(const struct tk_model *m, struct tk_error *err)
 {
 	TRY(store_machines(m, err));
 	TRY(store_nights(m, err));
-	TRY(store_environments(m, err));
 	return store_series(m, err);
 }
