@@ -5,7 +5,6 @@
 
 struct tk_store;
 
-/* NULL: out of memory. */
 struct tk_store_readers;
 struct tk_store_readers *tk_store_readers_new(const struct tk_store *s);
 void tk_store_readers_free(struct tk_store_readers *r);

@@ -399,7 +399,7 @@ struct tk_history_window { /* the newest `before` points before the range, then 
 };
 
 /* Keeps the committed points that were read, for ranges that move forward in time, as those of a
- * replay do. Points that are added while it lives may be missed. NULL: out of memory. */
+ * replay do. Points that are added while it lives may be missed. */
 struct tk_point_reader *tk_point_reader_new(void);
 void tk_point_reader_free(struct tk_point_reader *reader);
 

@@ -19,9 +19,8 @@ struct tk_tuning_groups {
 	const struct tk_tuning_row **memory;
 };
 
-/* tunings: newest first, as tk_store_list_tunings has them. Free in any case. 0 or TK_ENOMEM. */
-int tk_tuning_groups_make(
-        const struct tk_rows *tunings, struct tk_tuning_groups *out, struct tk_error *err);
+/* tunings: newest first, as tk_store_list() has them. */
+void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_groups *out);
 void tk_tuning_groups_free(struct tk_tuning_groups *groups);
 bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
 

@@ -65,7 +65,7 @@ int tk_model_join_tunings(struct tk_model *m, struct tk_error *err)
 		return status;
 	m->tunings = tk_calloc(m->tuning_rows.count, sizeof *m->tunings);
 	m->tuning_groups = tk_calloc(1, sizeof *m->tuning_groups);
-	status = tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups, err);
+	tk_tuning_groups_make(&m->tuning_rows, m->tuning_groups);
 	for (size_t g = 0; !status && g < m->tuning_groups->count; g++)
 		for (size_t i = 0; !status && i < m->tuning_groups->at[g].count; i++)
 			status = add_tuning(m, &m->tuning_groups->at[g], i, err);

@@ -171,10 +171,10 @@ struct tk_rows_builder {
 	struct tk_rows *out;
 	size_t row_size, cap;
 };
-void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row; NULL: out of memory */
+void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row */
 /* Room for rows to come; without memory for it there is none. */
 void tk_rows_reserve(struct tk_rows_builder *rows, size_t cap);
-/* A copy that lives as long as the list. NULL: out of memory. */
+/* A copy that lives as long as the list. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
 void tk_rows_shrink(struct tk_rows_builder *rows);
 

@@ -45,8 +45,7 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : strcmp(x->uid, y->uid);
 }
 
-int tk_tuning_groups_make(
-        const struct tk_rows *tunings, struct tk_tuning_groups *out, struct tk_error *err)
+void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_groups *out)
 {
 	size_t count = tunings->count;
 	*out = (struct tk_tuning_groups){.at = tk_calloc(count + 1, sizeof *out->at),
@@ -66,7 +65,6 @@ int tk_tuning_groups_make(
 		out->memory[used++] = row;
 		out->at[out->count - 1].count++;
 	}
-	return TK_OK;
 }
 
 void tk_tuning_groups_free(struct tk_tuning_groups *groups)

@@ -146,7 +146,7 @@ static int put_all(const struct names *l, const struct tk_rows *tunings, const c
         json_t *list, struct tk_error *err)
 {
 	AUTO(tk_tuning_groups) groups = {0};
-	TRY(tk_tuning_groups_make(tunings, &groups, err));
+	tk_tuning_groups_make(tunings, &groups);
 	for (size_t i = 0; i < groups.count; i++)
 		TRY(put_group(l, &groups, i, of, list, err));
 	return TK_OK;
