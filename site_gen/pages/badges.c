@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/present.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -132,9 +133,9 @@ static int write_status_badge(struct tk_site *site, struct tk_error *err)
 
 int tk_page_write_badges(struct tk_site *site, struct tk_error *err)
 {
-	int status = write_status_badge(site, err);
-	for (size_t i = 0; !status && i < site->model.series_count; i++)
+	TRY(write_status_badge(site, err));
+	for (size_t i = 0; i < site->model.series_count; i++)
 		if (strcmp(site->model.series[i].file, "status"))
-			status = write_series_badge(site, &site->model.series[i], err);
-	return status;
+			TRY(write_series_badge(site, &site->model.series[i], err));
+	return 0;
 }

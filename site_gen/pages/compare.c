@@ -180,8 +180,7 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 }
 
 /* The two with the most common problems; the first of several. */
-static int find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2],
-        struct tk_error *err)
+static void find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2])
 {
 	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
 	size_t *shared = tk_calloc(n * n + 1, sizeof *shared);
@@ -204,7 +203,6 @@ static int find_pair(const struct tk_model *m, const size_t *places, size_t coun
 			pair[1] = i % n;
 		}
 	free(shared);
-	return 0;
 }
 
 /* Opens an array with two texts. */
@@ -253,14 +251,12 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 {
 	const struct tk_model *m = &site->model;
 	size_t *places = tk_malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
-	int status = places ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < m->series_count; i++)
+	int status;
+	for (size_t i = 0; i < m->series_count; i++)
 		places[i] = takes_part(&m->series[i]) ? find_place(&m->series[i], contenders, count)
 		                                      : SIZE_MAX;
-	if (!status)
-		status = find_pair(m, places, count, pair, err);
-	if (!status)
-		status = write_index(site, contenders, count, pair, err);
+	find_pair(m, places, count, pair);
+	status = write_index(site, contenders, count, pair, err);
 	for (size_t i = 0; !status && i < count; i++)
 		if (!i || contenders[i].part != contenders[i - 1].part)
 			status = write_part(

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/present.h"
+#include "base/try.h"
 #include "core/kernel_report.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/data/data.h"
@@ -216,7 +217,7 @@ static void set_comparison(struct tk_value *o, const json_t *kernel)
 
 static void add_comparison(struct tk_value *list, const struct tk_kernel_report_row *row)
 {
-	json_t *result = json_loads(row->result, 0, NULL);
+	json_auto_t *result = json_loads(row->result, 0, NULL);
 	const json_t *kernels = json_object_get(result, "kernels");
 	for (size_t i = 0; i < json_array_size(kernels) && i < KERNELS_MAX; i++) {
 		struct tk_value *o = tk_value_append(list);
@@ -225,7 +226,6 @@ static void add_comparison(struct tk_value *list, const struct tk_kernel_report_
 		tk_value_set_clip(o, "head", row->revision, 12);
 		set_comparison(o, json_array_get(kernels, i));
 	}
-	json_decref(result);
 }
 
 static void set_comparisons(
@@ -341,13 +341,11 @@ static void set_kernels(
 static int write_trace(
         struct tk_site *site, const struct tk_site_kernel_trace *t, struct tk_error *err)
 {
-	char path[TK_PAGE_PATH_SIZE], data[TK_PAGE_PATH_SIZE], title[300], *text = NULL;
-	int status = tk_store_read_kernel_timeline(site->model.store, t->newest->id, &text, err);
-	if (status)
-		return status;
-	json_t *result = json_loads(t->newest->result, 0, NULL),
-	       *timeline = json_loads(text, 0, NULL);
-	free(text);
+	char path[TK_PAGE_PATH_SIZE], data[TK_PAGE_PATH_SIZE], title[300];
+	AUTO_TEXT text = NULL;
+	TRY(tk_store_read_kernel_timeline(site->model.store, t->newest->id, &text, err));
+	json_auto_t *result = json_loads(t->newest->result, 0, NULL);
+	json_auto_t *timeline = json_loads(text, 0, NULL);
 	tk_kernel_trace_path(t, path);
 	snprintf(data, sizeof data, "data/trace-%s.js", t->file);
 	snprintf(title, sizeof title, "Inside %.*s · %.*s",
@@ -360,13 +358,8 @@ static int write_trace(
 	set_comparisons(site, page, t);
 	set_kernels(site, page, result, timeline);
 	tk_value_set(page, "data", data);
-	if (!status)
-		status = tk_output_put(site->out, data, &site->page, err);
-	if (!status)
-		status = tk_page_finish(site, "kernel_trace", path, err);
-	json_decref(result);
-	json_decref(timeline);
-	return status;
+	TRY(tk_output_put(site->out, data, &site->page, err));
+	return tk_page_finish(site, "kernel_trace", path, err);
 }
 
 static int write_index(struct tk_site *site, struct tk_error *err)
@@ -394,17 +387,15 @@ void tk_kernel_trace_path(const struct tk_site_kernel_trace *t, char path[TK_PAG
 
 void tk_kernel_trace_set_summary(struct tk_value *o, const struct tk_site_kernel_trace *t)
 {
-	json_t *result = json_loads(t->newest->result, 0, NULL);
+	json_auto_t *result = json_loads(t->newest->result, 0, NULL);
 	set_shares(o, result);
 	set_tiles(o, result);
 	tk_value_set_time(o, "when", t->newest->started_s);
-	json_decref(result);
 }
 
 int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < site->model.kernel_trace_count; i++)
-		status = write_trace(site, &site->model.kernel_traces[i], err);
-	return status || !site->model.kernel_trace_count ? status : write_index(site, err);
+	for (size_t i = 0; i < site->model.kernel_trace_count; i++)
+		TRY(write_trace(site, &site->model.kernel_traces[i], err));
+	return site->model.kernel_trace_count ? write_index(site, err) : 0;
 }

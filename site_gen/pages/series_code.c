@@ -79,21 +79,19 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	        s->row->backend, s->problem->text, config ? config : s->row->config};
 	const struct tk_kernel_row *row = NULL;
 	const struct tk_rows *rows;
-	int status = function && *function
-	                     ? tk_code_cache_find(&site->codes, site->model.store, run->build_id,
-	                               s->row->backend, function, &row, err)
-	                     : 0;
-	if (!status && !row) {
+	if (function && *function)
+		TRY(tk_code_cache_find(&site->codes, site->model.store, run->build_id,
+		        s->row->backend, function, &row, err));
+	if (!row) {
 		size_t i = 0;
-		status = tk_code_cache_list(
-		        &site->codes, site->model.store, run->build_id, &rows, err);
-		row = status ? NULL : tk_kernel_rows_next(rows, &use, &i);
+		TRY(tk_code_cache_list(&site->codes, site->model.store, run->build_id, &rows, err));
+		row = tk_kernel_rows_next(rows, &use, &i);
 		if (row && tk_kernel_rows_next(rows, &use, &i))
 			row = NULL;
 	}
-	if (!status && row)
+	if (row)
 		add_kernel_facts(list, row);
-	return status;
+	return 0;
 }
 
 static int set_run_facts(struct tk_site *site, struct tk_value *page,
@@ -101,19 +99,19 @@ static int set_run_facts(struct tk_site *site, struct tk_value *page,
 {
 	struct tk_value *list = tk_value_add_list(page, "run_facts");
 	const struct tk_run_row *run = s->last_run;
-	json_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL,
-	       *plan = tk_measurement_get_field(a, TK_MEASUREMENT_PLAN);
+	json_auto_t *a = run ? json_loads(run->attributes, 0, NULL) : NULL;
+	json_t *plan = tk_measurement_get_field(a, TK_MEASUREMENT_PLAN);
 	add_text(list, plan, TK_MEASUREMENT_PLAN_KERNEL);
 	add_text(list, plan, TK_MEASUREMENT_PLAN_ALGORITHM);
-	int status = a ? set_function(site, list, s, run, plan, err) : 0;
+	if (a)
+		TRY(set_function(site, list, s, run, plan, err));
 	add_number(list, plan, TK_MEASUREMENT_PLAN_WORKSPACE_BYTES);
 	add_number(list, a, TK_MEASUREMENT_DEVICE_BYTES);
 	add_number(list, a, TK_MEASUREMENT_LAUNCH_NS);
 	add_number(list, a, TK_MEASUREMENT_ENERGY_J);
 	add_number(list, a, TK_MEASUREMENT_CLOCK_MHZ);
 	add_error(list, tk_measurement_get_field(a, TK_MEASUREMENT_VERIFY));
-	json_decref(a);
-	return status;
+	return 0;
 }
 
 /* The last builds, newest first, each compared with the build before. */
@@ -123,16 +121,15 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 	struct tk_value *list = tk_value_add_list(page, "code_builds"), *last = NULL;
 	const struct tk_kernel_row *newer = NULL;
 	int64_t build_id = 0;
-	int status = 0;
-	for (size_t i = s->points.count, n = 0; !status && i-- > 0 && n < BUILDS_SHOWN;) {
+	for (size_t i = s->points.count, n = 0; i-- > 0 && n < BUILDS_SHOWN;) {
 		const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i);
 		const struct tk_kernel_row *row = NULL;
 		if (p->build_id == build_id)
 			continue;
 		build_id = p->build_id;
-		status = tk_code_cache_find(
-		        &site->codes, site->model.store, build_id, s->row->backend, "", &row, err);
-		if (status || !row)
+		TRY(tk_code_cache_find(
+		        &site->codes, site->model.store, build_id, s->row->backend, "", &row, err));
+		if (!row)
 			continue;
 		if (last)
 			tk_value_set(last, "what",
@@ -145,7 +142,7 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 		tk_value_set(last, "what", "");
 		n++;
 	}
-	return status;
+	return 0;
 }
 
 /* ---- what was recorded inside its kernels ---- */

@@ -318,26 +318,20 @@ void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE]
 static int write_tuning(struct tk_site *site, const struct tk_site_tuning *t, struct tk_error *err)
 {
 	char path[TK_PAGE_PATH_SIZE], title[300];
-	struct tk_tuning_space space;
+	AUTO(tk_tuning_space) space;
 	tk_tuning_space_read(t->row, &space);
-	int status = 0;
 	tk_tuning_path(t, path);
 	snprintf(title, sizeof title, "Tuning of %.*s · %.*s",
 	        (int)tk_utf8_clip_len(t->row->backend, 60), t->row->backend,
 	        (int)tk_utf8_clip_len(t->problem->title, 120), t->problem->title);
-	if (!status) {
-		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
-		set_head(site, page, t);
-		set_summary(page, t, &space);
-		tk_tuning_space_find_parameters(&space);
-		set_landscape(site, page, &space);
-		set_results(site, page, t);
-		set_candidates(site, page, &space, t->row);
-	}
-	if (!status)
-		status = tk_page_finish(site, "tuning", path, err);
-	tk_tuning_space_free(&space);
-	return status;
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
+	set_head(site, page, t);
+	set_summary(page, t, &space);
+	tk_tuning_space_find_parameters(&space);
+	set_landscape(site, page, &space);
+	set_results(site, page, t);
+	set_candidates(site, page, &space, t->row);
+	return tk_page_finish(site, "tuning", path, err);
 }
 
 /* ---- the list ---- */
@@ -369,7 +363,7 @@ static int add_group(struct tk_site *site, struct tk_value *groups,
 	struct tk_value *o = tk_value_append(groups);
 	struct tk_value *rows = tk_value_add_list(o, "rows");
 	const struct tk_tuning_row *r = tunings->row;
-	struct tk_tune_rules rules;
+	AUTO(tk_tune_rules) rules = {0};
 	tk_value_set_clip(o, "backend", r->backend, 60);
 	tk_value_set_clip(o, "upstream", strcmp(r->upstream, r->backend) ? r->upstream : "", 60);
 	tk_value_set_clip(o, "device", tunings->device->name, 80);
@@ -378,11 +372,9 @@ static int add_group(struct tk_site *site, struct tk_value *groups,
 	tk_value_set_clip(o, "options", r->options, 100);
 	for (size_t i = 0; i < count; i++)
 		add_row(site, rows, &tunings[i]);
-	int status = tk_tuning_group_find_rules(
-	        tunings->group, &site->model.problems_by_id, &rules, err);
+	TRY(tk_tuning_group_find_rules(tunings->group, &site->model.problems_by_id, &rules, err));
 	add_rules(tk_value_add_list(o, "rules"), &rules);
-	tk_tune_rules_free(&rules);
-	return status;
+	return 0;
 }
 
 /* Which tuned backend, on each device and in each mode that several were tuned in. */
@@ -390,25 +382,23 @@ static int add_places(struct tk_site *site, struct tk_value *page, struct tk_err
 {
 	struct tk_value *list = tk_value_add_list(page, "places");
 	const struct tk_model *m = &site->model;
-	int status = 0;
-	for (size_t i = 0; !status && i < m->tuning_count; i++) {
+	for (size_t i = 0; i < m->tuning_count; i++) {
 		const struct tk_site_tuning *t = &m->tunings[i];
 		size_t group = (size_t)(t->group - m->tuning_groups->at);
-		struct tk_tune_rules rules;
+		AUTO(tk_tune_rules) rules = {0};
 		bool is_first = !i || m->tunings[i - 1].group != t->group;
 		if (!is_first || !tk_tuning_groups_is_first_at_place(m->tuning_groups, group))
 			continue;
-		status = tk_tuning_groups_find_backend_rules(
-		        m->tuning_groups, t->group, &m->problems_by_id, &rules, err);
+		TRY(tk_tuning_groups_find_backend_rules(
+		        m->tuning_groups, t->group, &m->problems_by_id, &rules, err));
 		if (rules.count) {
 			struct tk_value *o = tk_value_append(list);
 			tk_value_set_clip(o, "device", t->device->name, 80);
 			tk_value_set_clip(o, "mode", t->row->mode, 40);
 			add_rules(tk_value_add_list(o, "rules"), &rules);
 		}
-		tk_tune_rules_free(&rules);
 	}
-	return status;
+	return 0;
 }
 
 static int write_index(struct tk_site *site, struct tk_error *err)
@@ -430,8 +420,7 @@ static int write_index(struct tk_site *site, struct tk_error *err)
 
 int tk_page_write_tunings(struct tk_site *site, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < site->model.tuning_count; i++)
-		status = write_tuning(site, &site->model.tunings[i], err);
-	return status || !site->model.tuning_count ? status : write_index(site, err);
+	for (size_t i = 0; i < site->model.tuning_count; i++)
+		TRY(write_tuning(site, &site->model.tunings[i], err));
+	return site->model.tuning_count ? write_index(site, err) : 0;
 }

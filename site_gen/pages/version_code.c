@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "site_gen/pages/version_code.h"
 
@@ -13,25 +14,22 @@
 static int read_config(struct tk_site *site, const struct tk_version_series *s,
         const struct tk_point *p, char **out, struct tk_error *err)
 {
-	struct tk_rows runs = {0};
-	int status = tk_store_list(site->model.store, TK_TABLE_run,
+	AUTO(tk_rows) runs = {0};
+	TRY(tk_store_list(site->model.store, TK_TABLE_run,
 	        "series_id=?1 AND as_of_s=?2 ORDER BY id", TK_ARGS(s->series->row->id, p->as_of_s),
-	        &runs, err);
-	for (size_t i = runs.count; !status && !*out && i-- > 0;) {
+	        &runs, err));
+	for (size_t i = runs.count; !*out && i-- > 0;) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		if (run->build_id != p->build_id)
 			continue;
-		json_t *a = json_loads(run->attributes, 0, NULL);
+		json_auto_t *a = json_loads(run->attributes, 0, NULL);
 		const char *text = json_string_value(
 		        tk_measurement_get_field(tk_measurement_get_field(a, TK_MEASUREMENT_PLAN),
 		                TK_MEASUREMENT_PLAN_ALGORITHM));
 		*out = tk_strdup(text ? text : "");
-		json_decref(a);
 	}
-	if (!status && !*out)
-		*out = tk_strdup("");
-	tk_rows_free(&runs);
-	return status || *out ? status : tk_fail(err, TK_ENOMEM, "out of memory");
+	*out = *out ? *out : tk_strdup("");
+	return 0;
 }
 
 /* The configuration that ran: of the series, else of the run. */
@@ -39,12 +37,10 @@ static int find_config(struct tk_site *site, const struct tk_version_series *s, 
         const char **out, struct tk_error *err)
 {
 	bool named = *s->series->row->config;
-	int status = named || s->configs[version]
-	                     ? 0
-	                     : read_config(site, s, &s->at[version], &s->configs[version], err);
-	if (!status)
-		*out = named ? s->series->row->config : s->configs[version];
-	return status;
+	if (!named && !s->configs[version])
+		TRY(read_config(site, s, &s->at[version], &s->configs[version], err));
+	*out = named ? s->series->row->config : s->configs[version];
+	return 0;
 }
 
 static int64_t count_instructions(const struct tk_kernel_row *k)
@@ -71,12 +67,11 @@ int tk_version_code_find(struct tk_site *site, const struct tk_version_series *s
 	const char *config;
 	size_t i = 0;
 	*out = (struct tk_version_code){{NULL}, 0, -1, -1, -1, -1};
-	int status = tk_code_cache_list(
-	        &site->codes, site->model.store, s->at[version].build_id, &rows, err);
-	if (!status && rows->count)
-		status = find_config(site, s, version, &config, err);
-	if (status || !rows->count)
-		return status;
+	TRY(tk_code_cache_list(
+	        &site->codes, site->model.store, s->at[version].build_id, &rows, err));
+	if (!rows->count)
+		return 0;
+	TRY(find_config(site, s, version, &config, err));
 	const struct tk_kernel_use use = {
 	        s->series->row->backend, s->series->problem->text, config};
 	struct tk_version_code found = *out;

@@ -204,18 +204,15 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 {
 	const struct tk_version_series *was = step->problem->best[step->before],
 	                               *is = step->problem->best[step->version];
-	struct tk_ab_plot pairs;
+	AUTO(tk_ab_plot) pairs = {0};
 	char text[TK_FORMAT_SIZE];
 	tk_value_set(o, "ab_pairs", "");
 	if (was != is)
 		return 0;
-	int status = tk_ab_plot_load(&site->model, is->series, v->at[step->before]->rev,
-	        v->at[step->version]->rev, &pairs, err);
-	if (status || !pairs.count) {
-		if (!status)
-			tk_ab_plot_free(&pairs);
-		return status;
-	}
+	TRY(tk_ab_plot_load(&site->model, is->series, v->at[step->before]->rev,
+	        v->at[step->version]->rev, &pairs, err));
+	if (!pairs.count)
+		return 0;
 	const struct tk_ab_result_compare_level *m = &pairs.median;
 	*any = true;
 	tk_value_set_fmt(o, "ab_pairs", "%zu", pairs.count);
@@ -226,7 +223,6 @@ static int set_ab_result(struct tk_site *site, struct tk_value *o, const struct 
 	        m->lo > 0   ? TK_TONE_BAD
 	        : m->hi < 0 ? TK_TONE_GOOD
 	                    : TK_TONE_QUIET);
-	tk_ab_plot_free(&pairs);
 	return 0;
 }
 
@@ -253,13 +249,11 @@ static int add_step(struct tk_site *site, struct tk_value *list, const struct tk
 	tk_value_set_flag(o, "environment",
 	        was->at[step->before].environment_id != is->at[step->version].environment_id);
 	tk_value_set_flag(o, "change_point", is_change_point(s, v->at[step->version]));
-	int status = tk_version_code_find(site, was, step->before, &before, err);
-	if (!status)
-		status = tk_version_code_find(site, is, step->version, &after, err);
-	if (!status)
-		tk_value_set_arrows(o, "code", tk_version_code_format_change(&before, &after, text),
-		        TK_CODE_CHANGE_SIZE);
-	return status ? status : set_ab_result(site, o, v, step, any_ab, err);
+	TRY(tk_version_code_find(site, was, step->before, &before, err));
+	TRY(tk_version_code_find(site, is, step->version, &after, err));
+	tk_value_set_arrows(o, "code", tk_version_code_format_change(&before, &after, text),
+	        TK_CODE_CHANGE_SIZE);
+	return set_ab_result(site, o, v, step, any_ab, err);
 }
 
 static int set_steps(struct tk_site *site, struct tk_value *o, const struct section *section,
@@ -270,8 +264,8 @@ static int set_steps(struct tk_site *site, struct tk_value *o, const struct sect
 	struct step *steps = tk_calloc(section->count * v->count + 1, sizeof *steps);
 	size_t count = 0;
 	bool any_ab = false;
-	int status = steps ? 0 : tk_fail(err, TK_ENOMEM, "out of memory");
-	for (size_t i = 0; !status && i < section->count; i++)
+	int status = 0;
+	for (size_t i = 0; i < section->count; i++)
 		for (size_t k = 1; k < v->count; k++) {
 			const struct tk_version_problem *p = section->problems[i];
 			size_t before = tk_version_before(p, k);
@@ -280,8 +274,7 @@ static int set_steps(struct tk_site *site, struct tk_value *o, const struct sect
 				        log(tk_version_time_ns(p, k) /
 				                tk_version_time_ns(p, before))};
 		}
-	if (!status)
-		qsort(steps, count, sizeof *steps, step_order);
+	qsort(steps, count, sizeof *steps, step_order);
 	for (size_t i = 0; !status && i < count && i < STEPS_MAX; i++)
 		status = add_step(site, list, v, &steps[i], &any_ab, err);
 	tk_value_set_flag(o, "has_ab", any_ab);
@@ -455,12 +448,11 @@ static int set_versions(struct tk_site *site, struct tk_value *o, const struct s
 	const struct tk_versions *v = section->versions;
 	struct tk_value *list = tk_value_add_list(o, "versions");
 	bool has_vendor = false, has_compile = false, has_code = false;
-	int status = 0;
-	for (size_t k = v->count; !status && k-- > 0;) {
+	for (size_t k = v->count; k-- > 0;) {
 		struct summary sum = {.measured = 0};
-		for (size_t i = 0; !status && i < section->count; i++)
-			status = add_to_summary(site, &sum, v, section->problems[i], k, err);
-		if (status || !sum.measured)
+		for (size_t i = 0; i < section->count; i++)
+			TRY(add_to_summary(site, &sum, v, section->problems[i], k, err));
+		if (!sum.measured)
 			continue;
 		struct tk_value *row = tk_value_append(list);
 		tk_page_set_revision(site, row, v->at[k]);
@@ -474,7 +466,7 @@ static int set_versions(struct tk_site *site, struct tk_value *o, const struct s
 	tk_value_set_flag(o, "has_vendor", has_vendor);
 	tk_value_set_flag(o, "has_compile", has_compile);
 	tk_value_set_flag(o, "has_code", has_code);
-	return status;
+	return 0;
 }
 
 /* ---- one kernel on one device ---- */
@@ -499,18 +491,17 @@ static int add_device(struct tk_site *site, struct tk_value *list, const struct 
         struct tk_error *err)
 {
 	struct section section = {v, problems, 0};
-	int status = 0;
-	for (size_t i = 0; !status && i < v->problem_count; i++) {
+	for (size_t i = 0; i < v->problem_count; i++) {
 		const struct tk_site_series *s = v->problems[i].series->series;
 		if (s->device != device)
 			continue;
 		if (section.count && problems[0]->series->series->op_file != s->op_file) {
-			status = add_section(site, list, &section, err);
+			TRY(add_section(site, list, &section, err));
 			section.count = 0;
 		}
 		problems[section.count++] = &v->problems[i];
 	}
-	return status || !section.count ? status : add_section(site, list, &section, err);
+	return section.count ? add_section(site, list, &section, err) : 0;
 }
 
 /* ---- the page ---- */
@@ -544,18 +535,14 @@ static int write_page(struct tk_site *site, const struct tk_versions *v, struct 
 
 int tk_page_write_versions(struct tk_site *site, struct tk_error *err)
 {
-	int status = 0;
-	for (size_t i = 0; !status && i < site->model.upstream_rows.count; i++) {
+	for (size_t i = 0; i < site->model.upstream_rows.count; i++) {
 		const struct tk_upstream_row *u =
 		        TK_ROWS_AT(&site->model.upstream_rows, struct tk_upstream_row, i);
-		struct tk_versions versions;
+		AUTO(tk_versions) versions = {0};
 		if (!tk_upstream_has_versions(&site->model, u))
 			continue;
-		status = tk_versions_load(&site->model, u, &versions, err);
-		if (status)
-			break;
-		status = write_page(site, &versions, err);
-		tk_versions_free(&versions);
+		TRY(tk_versions_load(&site->model, u, &versions, err));
+		TRY(write_page(site, &versions, err));
 	}
-	return status;
+	return 0;
 }
