@@ -76,8 +76,6 @@ int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err)
 {
 	int status = TK_OK;
 
-	if (!json)
-		return tk_fail(err, TK_ENOMEM, "out of memory while writing JSON");
 	if (json_dumpf(json, out, flags) || fputc('\n', out) == EOF)
 		status = tk_fail_errno(err, "cannot write the JSON document");
 	json_decref(json);

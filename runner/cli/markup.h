@@ -21,7 +21,7 @@ int tk_github_append(const char *variable,
         struct tk_error *err);
 /* {"WORD": counts[value], ...} of all words. */
 json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
-/* Writes a value and a newline, with flags of json_dumpf(), and frees it. NULL: out of memory. */
+/* Writes a value and a newline, with flags of json_dumpf(), and frees it. */
 int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err);
 /* Writes what was made in memory to `out`. */
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);

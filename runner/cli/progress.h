@@ -7,8 +7,7 @@
 struct tk_globals;
 struct tk_progress;
 
-struct tk_progress *tk_progress_new(
-        const struct tk_globals *g); /* NULL (no progress): out of memory, or --quiet */
+struct tk_progress *tk_progress_new(const struct tk_globals *g); /* NULL with --quiet */
 const struct tk_night_observer *tk_progress_observer(
         struct tk_progress *p);               /* NULL for NULL; valid until tk_progress_free */
 void tk_progress_free(struct tk_progress *p); /* wipes the live line */

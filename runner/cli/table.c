@@ -54,14 +54,10 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 
 	t->columns = columns;
 	t->color = !g->no_color;
-	t->scols = scols_new_table();
-	if (!t->scols) {
-		free(t);
-		return NULL;
-	}
+	t->scols = tk_check_memory(scols_new_table());
 	for (const struct tk_column *c = columns; c->name; c++)
-		if (!scols_table_new_column(t->scols, c->name, 0, column_flags(c->flags)))
-			t->failed = true;
+		tk_check_memory(scols_table_new_column(
+		        t->scols, c->name, 0, column_flags(c->flags)));
 	scols_table_enable_colors(t->scols, t->color);
 	return t;
 }
@@ -89,29 +85,25 @@ void tk_table_add_row(struct tk_table *t)
 {
 	if (!t)
 		return;
-	t->line = scols_table_new_line(t->scols, NULL);
-	t->failed = t->failed || !t->line;
+	t->line = tk_check_memory(scols_table_new_line(t->scols, NULL));
 	t->rows++;
 }
 
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
 {
 	va_list ap;
-	char *text = NULL;
+	char *text;
 	size_t i;
 
 	if (!t || !t->line)
 		return;
 	i = column_index(t, column);
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = tk_vsprintf(fmt, ap);
 	va_end(ap);
-	if (text) {
-		tk_text_sanitize(text, "", '?');
-		tk_text_to_plain(text);
-	}
-	if (!text || !t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
+	tk_text_sanitize(text, "", '?');
+	tk_text_to_plain(text);
+	if (!t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
 		t->failed = true;
 		free(text);
 		return;
@@ -213,11 +205,6 @@ void tk_table_set_color(struct tk_table *t, const char *column, const char *colo
 	cell = scols_line_get_cell(t->line, column_index(t, column));
 	if (cell)
 		scols_cell_set_color(cell, color);
-}
-
-size_t tk_table_row_count(const struct tk_table *t)
-{
-	return t ? t->rows : 0;
 }
 
 static bool is_hidden(const struct tk_table *t, size_t i)
@@ -343,14 +330,13 @@ static void wrap(char *text, size_t width)
 		*space = '\n';
 }
 
-static int wrap_column(struct tk_table *t, size_t i, size_t width)
+static void wrap_column(struct tk_table *t, size_t i, size_t width)
 {
 	struct libscols_column *column = scols_table_get_column(t->scols, i);
-	int failed = scols_column_set_safechars(column, "\n") ||
-	             scols_column_set_wrapfunc(
-	                     column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
 
-	for (size_t row = 0; row < t->rows && !failed; row++) {
+	scols_column_set_safechars(column, "\n");
+	scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+	for (size_t row = 0; row < t->rows; row++) {
 		struct libscols_line *line = scols_table_get_line(t->scols, row);
 		const char *text = scols_line_get_column_data(line, column);
 		char *wrapped = text ? tk_strdup(text) : NULL;
@@ -358,14 +344,13 @@ static int wrap_column(struct tk_table *t, size_t i, size_t width)
 		if (!wrapped)
 			continue;
 		wrap(wrapped, width);
-		failed = scols_line_refer_column_data(line, column, wrapped);
+		scols_line_refer_column_data(line, column, wrapped);
 	}
-	return failed;
 }
 
 /* A narrow terminal first loses columns that have an order for it, then the longest texts are
  * wrapped. */
-static int fit(struct tk_table *t, size_t width)
+static void fit(struct tk_table *t, size_t width)
 {
 	size_t others = 0, drop;
 
@@ -375,14 +360,15 @@ static int fit(struct tk_table *t, size_t width)
 	t->may_cut_all = width_needed(t, WRAP_LEAST) > width;
 	if (t->may_cut_all) {
 		drop_widest_columns(t, width);
-		return 0;
+		return;
 	}
 	others = width_needed(t, 0);
 	for (size_t i = 0; t->columns[i].name; i++)
 		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) &&
-		        others + WRAP_LEAST <= width && others + column_width(t, i) > width)
-			return wrap_column(t, i, width - others);
-	return 0;
+		        others + WRAP_LEAST <= width && others + column_width(t, i) > width) {
+			wrap_column(t, i, width - others);
+			return;
+		}
 }
 
 bool tk_table_is_dropped(const struct tk_table *t, const char *column)
@@ -394,14 +380,12 @@ bool tk_table_is_dropped(const struct tk_table *t, const char *column)
 
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err)
 {
-	if (!t || t->failed)
-		return tk_fail(err, TK_EINTERNAL,
-		        "a table could not be made: out of memory, or an unknown column");
+	if (t->failed)
+		return tk_fail(err, TK_EINTERNAL, "a table has no such column");
 	if (t->rows == 0)
 		return TK_OK;
-	if (isatty(fileno(out)) && fit(t, terminal_width(out)))
-		return tk_fail(
-		        err, TK_ENOMEM, "out of memory while fitting a table to the terminal");
+	if (isatty(fileno(out)))
+		fit(t, terminal_width(out));
 	set_flags(t);
 	scols_table_set_stream(t->scols, out);
 	scols_table_set_termforce(

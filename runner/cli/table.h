@@ -51,7 +51,7 @@ struct tk_column {
 	const char *(*color)(const struct json_t *row); /* NULL, or it returns NULL: none */
 };
 
-/* NULL (out of memory) may be passed on: tk_table_print() reports it. `columns` must outlive the
+/* `columns` must outlive the
  * table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
 void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
@@ -64,7 +64,6 @@ void tk_table_set_time(struct tk_table *t, const char *column, double ns);
 /* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
  * (terminal-colors.d); ignored without colours. */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
-size_t tk_table_row_count(const struct tk_table *t);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
 /* After printing: the column had values but was dropped. */
 bool tk_table_is_dropped(const struct tk_table *t, const char *column);

@@ -245,24 +245,13 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	json_t *results = json_array(), *document;
 	size_t shown = tk_diff_shown_count(v);
 	char line[1024];
-	int status = TK_OK;
 
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(results, result(v, v->rows[i]));
 	tk_diff_summarize(v, line, sizeof line);
-	document = json_array_size(results) == shown
-	                   ? json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:O, s:{s:o, s:I}}]}",
-	                             "$schema", SARIF_SCHEMA, "version", "2.1.0", "runs", "tool",
-	                             "driver", "name", "tracker", "version", TK_VERSION, "rules",
-	                             rules(v), "results", results, "properties", "summary",
-	                             string(line), "left_out", (json_int_t)(v->count - shown))
-	                   : NULL;
-	if (!document)
-		status = tk_fail(err, TK_ENOMEM, "out of memory while writing SARIF");
-	else if (json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
-	         fputc('\n', out) == EOF)
-		status = tk_fail_errno(err, "cannot write the SARIF document");
-	json_decref(document);
-	json_decref(results);
-	return status;
+	document = json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:o, s:{s:o, s:I}}]}", "$schema",
+	        SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "tracker",
+	        "version", TK_VERSION, "rules", rules(v), "results", results, "properties",
+	        "summary", string(line), "left_out", (json_int_t)(v->count - shown));
+	return tk_json_write(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, err);
 }

@@ -85,9 +85,9 @@ static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *e
 		json_decref(list);
 		return TK_OK;
 	}
-	if (!list || json_object_set_new(r->object, r->series[i].id, list))
+	if (json_object_set_new(r->object, r->series[i].id, list))
 		return tk_fail(err, TK_EDATA,
-		        "series %.80s: its name is not UTF-8, or out of memory", r->series[i].id);
+		        "series %.80s: its name is not UTF-8", r->series[i].id);
 	return TK_OK;
 }
 
@@ -118,8 +118,7 @@ static int report_nights(struct report *r, struct tk_error *err)
 	const struct tk_detect_options o = {
 	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
 	struct tk_alarms *alarms = tk_calloc(r->count + 1, sizeof *alarms);
-	int status = alarms ? tk_series_history_replay(r->series, r->count, &o, alarms, err)
-	                    : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_series_history_replay(r->series, r->count, &o, alarms, err);
 
 	for (size_t i = 0; !status && i < r->count; i++) {
 		json_t *list = json_array();

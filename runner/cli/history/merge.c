@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/signature.h"
 #include "base/try.h"
 #include "cli/commands.h"
@@ -104,7 +105,7 @@ static int merge_to_new(
         const struct merge_options *o, const struct tk_config *config, struct tk_error *err)
 {
 	struct tk_store *into = NULL;
-	AUTO_TEXT part = NULL;
+	AUTO_TEXT part = tk_sprintf("%s.%ld.part", o->output, (long)getpid());
 	struct stat st;
 	int status;
 
@@ -114,8 +115,6 @@ static int merge_to_new(
 	if (tk_file_exists(o->output))
 		return tk_fail(
 		        err, TK_EUSAGE, "%s already exists; --into merges into it", o->output);
-	if (asprintf(&part, "%s.%ld.part", o->output, (long)getpid()) < 0)
-		return tk_fail(err, TK_ENOMEM, "out of memory");
 	remove_database(part);
 	status = tk_store_open(part, TK_STORE_CREATE, &into, err);
 	if (!status)

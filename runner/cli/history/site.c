@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "config/config.h"
 #include "site_gen/site.h"
@@ -48,8 +49,8 @@ static void read_session(char *variables[SESSION_MAX + 1])
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *value = getenv(names[i]);
 
-		if (value && asprintf(&variables[n], "%s=%s", names[i], value) >= 0)
-			n++;
+		if (value)
+			variables[n++] = tk_sprintf("%s=%s", names[i], value);
 	}
 	variables[n] = NULL;
 }
@@ -114,17 +115,14 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 /* Changes with the database and with its write-ahead log. */
 static int64_t read_state(const char *path)
 {
-	char *wal = NULL;
+	AUTO_TEXT wal = tk_sprintf("%s-wal", path);
 	int64_t state = 0;
 	struct stat st;
 
-	if (asprintf(&wal, "%s-wal", path) < 0)
-		return 0;
 	if (!stat(path, &st))
 		state = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + st.st_size;
 	if (!stat(wal, &st))
 		state += st.st_mtim.tv_sec * 31 + st.st_mtim.tv_nsec + st.st_size;
-	free(wal);
 	return state;
 }
 

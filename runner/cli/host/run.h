@@ -15,8 +15,6 @@
 #include "profile/profiler.h"
 #include "worker/worker.h"
 
-struct tk_rate;
-
 struct tk_run_options {
 	const char *backend, *suite, *backend_options, *config_name, *cores;
 	const char *devices;  /* NULL: the first */
@@ -104,12 +102,6 @@ void tk_run_close_devices(struct tk_run_session *r);
 /* Keeps one result for tk_run_print, as a row of the table and as JSON. */
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
         const struct tk_problem_spec *problem, const struct tk_job_result *job);
-/* Adds the members that public benchmark runners use: kernel, arch, gpu_model, compute_capability,
- * problem_size, latency_ms, tflops, compilation_time; null where the figure is not known. `tracker
- * import` reads them. */
-void tk_run_set_runner_members(json_t *object, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_rate *rate,
-        const struct tk_job_result *job);
 int tk_run_print(struct tk_run_session *r, struct tk_error *err);
 struct tk_table *tk_run_table_new(const struct tk_globals *g);
 

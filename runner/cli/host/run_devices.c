@@ -15,12 +15,11 @@
 #include <sys/stat.h>
 
 /* A package is named after itself, not after what launches it. */
-static int name_backend(struct tk_run_session *r, const char *name, struct tk_error *err)
+static void name_backend(struct tk_run_session *r, const char *name)
 {
 	bool is_package = tk_kernel_package_device_kind(r->backend_path) != TK_DEVICE_OTHER;
 	free(r->backend_name);
 	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path) : tk_strdup(name);
-	return r->backend_name ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
 }
 
 /* A worker without a device can load the backend and report the kind of device it needs. */
@@ -37,7 +36,7 @@ static int query_device_kind(struct tk_run_session *r, const struct tk_worker_sp
 		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
 	const char *name = json_string_value(json_object_get(about, "name"));
 	if (!status)
-		status = name_backend(r, name ? name : "", err);
+		name_backend(r, name ? name : "");
 	tk_worker_free(w);
 	return status;
 }
@@ -97,14 +96,13 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 	        json_number_value(json_object_get(info, "cache_bytes")));
 	p.count = (uint32_t)*count;
 	p.info = info;
-	struct tk_run_device *grown =
-	        wanted ? tk_realloc(r->devices_open, (r->device_count + 1) * sizeof *grown) : NULL;
-	if (!grown) {
+	if (!wanted) {
 		tk_worker_free(p.worker);
 		json_decref(p.info);
-		return wanted ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
+		return TK_OK;
 	}
-	r->devices_open = grown;
+	r->devices_open =
+	        tk_realloc(r->devices_open, (r->device_count + 1) * sizeof *r->devices_open);
 	r->devices_open[r->device_count++] = p;
 	/* the first job reports how this failed */
 	status = tk_worker_start_open(
@@ -145,12 +143,10 @@ static int choose_mode(struct tk_run_session *r, const char *kind, struct tk_err
 
 static int open_workers(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
-	char *kind = r->device_kind, *logs = tk_path_join(r->config->cache_dir, "logs");
-	int status = logs ? tk_dir_create(logs, err) : tk_fail(err, TK_ENOMEM, "out of memory");
-	r->log_path = logs ? tk_path_join(logs, "run.log") : NULL;
-	free(logs);
-	if (status)
-		return status;
+	AUTO_TEXT logs = tk_path_join(r->config->cache_dir, "logs");
+	char *kind = r->device_kind;
+	TRY(tk_dir_create(logs, err));
+	r->log_path = tk_path_join(logs, "run.log");
 	struct stat st;
 	r->log_bytes = stat(r->log_path, &st) == 0 ? st.st_size : 0;
 	struct tk_worker_spec spec = {.program = g->program,
@@ -161,8 +157,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	        .cpu_list = r->o->cores,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
-	if ((status = query_device_kind(r, &spec, kind, sizeof r->device_kind, err)))
-		return status;
+	TRY(query_device_kind(r, &spec, kind, sizeof r->device_kind, err));
 	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
 	if (!layer)
 		return tk_fail(err, TK_ENOTFOUND,
@@ -170,13 +165,12 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 		        r->o->backend, kind, kind, r->modules->dir);
 	spec.device_kind = kind;
 	spec.device_layer = layer->path;
-	if ((status = choose_mode(r, kind, err)))
-		return status;
+	TRY(choose_mode(r, kind, err));
 	if (r->profile) {
-		status = tk_run_prepare_profile(r, kind, err);
+		TRY(tk_run_prepare_profile(r, kind, err));
 		spec.profiler = r->profile->command.words;
 	}
-	return status ? status : open_devices(r, &spec, err);
+	return open_devices(r, &spec, err);
 }
 
 /* Where there is none, the worker says whether this one records. */
@@ -192,8 +186,7 @@ static void use_recording_module(struct tk_run_session *r)
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	TRY(tk_modules_load(g->program, &r->modules, err));
-	TRY(tk_backend_find(
-	        r->config, r->modules, r->o->backend, &r->backend_path, err));
+	TRY(tk_backend_find(r->config, r->modules, r->o->backend, &r->backend_path, err));
 	if (r->trace_fd)
 		use_recording_module(r);
 	return open_workers(r, g, err);

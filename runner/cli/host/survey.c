@@ -39,15 +39,11 @@ static const struct gpu_kind *find_kind(const char *kind)
 static bool node_exists(const char *pattern)
 {
 	const char *root = getenv("TRACKER_SYSROOT");
-	char *path;
+	AUTO_TEXT path = tk_sprintf("%s%s", root ? root : "", pattern);
 	glob_t found = {0};
-	bool exists;
+	bool exists = glob(path, 0, NULL, &found) == 0 && found.gl_pathc > 0;
 
-	if (asprintf(&path, "%s%s", root ? root : "", pattern) < 0)
-		return false;
-	exists = glob(path, 0, NULL, &found) == 0 && found.gl_pathc > 0;
 	globfree(&found);
-	free(path);
 	return exists;
 }
 
@@ -345,7 +341,7 @@ static bool is_in_repository(const char *root)
 		char *git = tk_path_join(at, ".git"),
 		     *kernels = tk_path_join(at, "kernels/CMakeLists.txt");
 
-		found = git && kernels && (tk_dir_exists(git) || tk_file_exists(git)) &&
+		found = (tk_dir_exists(git) || tk_file_exists(git)) &&
 		        tk_file_exists(kernels);
 		free(git);
 		free(kernels);
@@ -374,11 +370,9 @@ int tk_survey_new(
         const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err)
 {
 	struct tk_survey *s = tk_calloc(1, sizeof *s);
-	int status =
-	        s && (s->infos = json_array()) ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_modules_load(g->program, &s->modules, err);
 
-	if (!status)
-		status = tk_modules_load(g->program, &s->modules, err);
+	s->infos = json_array();
 	if (!status) {
 		find_devices(g, s);
 		status = find_backends(g, s, err);

@@ -223,10 +223,9 @@ static int read_proton(struct session *s, double clock_mhz, struct tk_error *err
 	if (!status && s->o->out_path)
 		status = write_chrome(s, &kernel, &l, err);
 	if (!status && s->store) {
-		json_t *one = tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED);
-		r->timeline = one ? json_pack("[o]", one) : NULL;
-		if (!r->timeline)
-			status = tk_fail(err, TK_ENOMEM, "out of memory");
+		r->timeline = json_array();
+		json_array_append_new(r->timeline,
+		        tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED));
 	}
 	return status;
 }
@@ -253,25 +252,19 @@ static int import(struct session *s, struct tk_error *err)
 }
 
 /* As after --base: "BACKEND:config=NAME"; with --head, the commit. */
-static int format_base(const struct session *s, char **out, struct tk_error *err)
+static char *format_base(const struct session *s)
 {
 	const struct tk_trace_options *o = s->o;
-	if (s->o->head) {
-		*out = tk_strdup(s->revisions.side[TK_AB_BASE].revision.id);
-		return *out ? TK_OK : tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	int length = asprintf(out, "%s%s%s", o->base ? o->base : o->run.backend,
+	if (o->head)
+		return tk_strdup(s->revisions.side[TK_AB_BASE].revision.id);
+	return tk_sprintf("%s%s%s", o->base ? o->base : o->run.backend,
 	        o->base_config ? ":config=" : "", o->base_config ? o->base_config : "");
-	return length < 0 ? tk_fail(err, TK_ENOMEM, "out of memory") : TK_OK;
 }
 
 /* After it was printed: a history that cannot be written to costs no measurement. */
 static int store_result(struct session *s, struct tk_error *err)
 {
-	AUTO_TEXT base = NULL;
-	int status = s->compares ? format_base(s, &base, err) : TK_OK;
-	if (status)
-		return status;
+	AUTO_TEXT base = s->compares ? format_base(s) : NULL;
 	json_auto_t *result = tk_trace_encode(s->report);
 	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_TRACE,
 	        .problem = s->report->problem.text,
@@ -279,8 +272,7 @@ static int store_result(struct session *s, struct tk_error *err)
 	        .started_s = s->started_s,
 	        .result = result,
 	        .timeline = s->report->timeline};
-	status = tk_kernel_reports_put(s->store, &s->sides[SIDE_HEAD].session, &report, err);
-	return status;
+	return tk_kernel_reports_put(s->store, &s->sides[SIDE_HEAD].session, &report, err);
 }
 
 /* Builds both revisions of "UPSTREAM:BACKEND", or of an upstream with a backend of its name. */
@@ -293,10 +285,8 @@ static int build_revisions(struct session *s, struct tk_error *err)
 	const struct tk_night_options night = {
 	        .program = s->g->program, .observer = tk_progress_observer(progress)};
 	int status =
-	        upstream ? tk_ab_revisions_build(s->config,
-	                           s->g->db_path ? s->g->db_path : s->config->db, &night, upstream,
-	                           colon ? colon + 1 : name, specs, &s->revisions, err)
-	                 : tk_fail(err, TK_ENOMEM, "out of memory");
+	        tk_ab_revisions_build(s->config, s->g->db_path ? s->g->db_path : s->config->db,
+	                &night, upstream, colon ? colon + 1 : name, specs, &s->revisions, err);
 	tk_progress_free(progress);
 	free(upstream);
 	s->report->revisions = &s->revisions;
