@@ -9,6 +9,7 @@
 #include "site_gen/charts/axis.h"
 #include "site_gen/data/totals.h"
 #include "site_gen/model/model.h"
+#include "stats/summary.h"
 
 #define SPARK_POINTS 60
 #define TREND_Y_TICKS 7
@@ -33,30 +34,6 @@ static bool is_drawn(const struct tk_site_series *s)
 
 /* ---- the frame ---- */
 
-/* The lower median of a few numbers, which it reorders (N. Wirth's selection). */
-static float find_median(float *v, int count)
-{
-	int lo = 0, hi = count - 1, k = hi / 2;
-	while (lo < hi) {
-		float pivot = v[k];
-		int i = lo, j = hi;
-		do {
-			while (v[i] < pivot)
-				i++;
-			while (pivot < v[j])
-				j--;
-			if (i <= j) {
-				float t = v[i];
-				v[i++] = v[j];
-				v[j--] = t;
-			}
-		} while (i <= j);
-		lo = j < k ? i : lo;
-		hi = k < i ? j : hi;
-	}
-	return v[k];
-}
-
 /* The range of the newest points: at least 5 % of the median to either side, so that noise looks
  * like noise. templates/assets/trend_view.js has the same rule. */
 static struct points set_ranges(
@@ -64,14 +41,14 @@ static struct points set_ranges(
 {
 	size_t count = s->sparkline.count < newest ? s->sparkline.count : newest;
 	const struct tk_sparkline_point *at = s->sparkline.at + (s->sparkline.count - count);
-	float values[TK_SITE_WINDOW_POINTS];
+	double values[TK_SITE_WINDOW_POINTS];
 	double lo = INFINITY, hi = -INFINITY;
 	for (size_t i = 0; i < count; i++) {
 		values[i] = at[i].value;
 		lo = fmin(lo, intervals ? fminf(at[i].lo, at[i].value) : at[i].value);
 		hi = fmax(hi, intervals ? fmaxf(at[i].hi, at[i].value) : at[i].value);
 	}
-	double median = find_median(values, (int)count), floor_half = fabs(median) * RANGE_FLOOR;
+	double median = tk_median(values, count), floor_half = fabs(median) * RANGE_FLOOR;
 	lo = fmin(lo, median - floor_half);
 	hi = fmax(hi, median + floor_half);
 	p->y = (struct tk_axis){.lo = lo, .hi = hi > lo ? hi : lo + 1};

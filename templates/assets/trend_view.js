@@ -159,7 +159,8 @@ window.tracker ??= {};
         .flatMap((dataset) => dataset.data)
         .filter((point) => point.x >= from && point.x <= to);
       const sorted = shown.map((point) => point.y).sort((left, right) => left - right);
-      const median = sorted.length ? sorted[sorted.length >> 1] : 0;
+      const middle = sorted.length >> 1;
+      const median = sorted.length ? (sorted[(sorted.length - 1) >> 1] + sorted[middle]) / 2 : 0;
       const margin = this.isRelative ? 5 : Math.abs(median) * 0.05;
       const ends = shown.flatMap((point) => [point.lo, point.hi]);
       const lo = ends.reduce((least, end) => Math.min(least, end), median - margin);
