@@ -36,7 +36,7 @@ static int store(struct tk_store *s, struct tk_catalog *c, const struct tk_serie
         struct tk_error *err)
 {
 	struct tk_change_point_row *rows = tk_calloc(count + 1, sizeof *rows);
-	int status = rows ? TK_OK : out_of_memory(err);
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
 		const struct tk_point *bad = TK_ROWS_AT(points, struct tk_point, found[i].index),
@@ -93,7 +93,7 @@ static bool search(struct search *f, double min_effect)
 		values[i] = TK_ROWS_AT(points, struct tk_point, i)->value;
 		days[i] = TK_ROWS_AT(points, struct tk_point, i)->as_of_s / DAY_S;
 	}
-	ok = ok && !tk_changepoint_find(values, days, points->count, &o, &f->found, &f->count);
+	tk_changepoint_find(values, days, points->count, &o, &f->found, &f->count);
 	free(days);
 	free(values);
 	return ok;
@@ -187,7 +187,7 @@ int tk_detect_all_change_points(
 	struct search some[SERIES_AT_ONCE];
 	struct searches f = {
 	        .at = some, .readers = tk_store_readers_new(s), .min_effect = min_effect};
-	int status = f.readers ? TK_OK : out_of_memory(err);
+	int status = TK_OK;
 
 	for (size_t i = 0, count; !status && i < series->count; i += count) {
 		const size_t left = series->count - i;

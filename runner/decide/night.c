@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/try.h"
 #include "core/night.h"
-#include "decide/night.h"
 #include "decide/monitor/monitor_session.h"
+#include "decide/night.h"
 #include "decide/triage/triage.h"
 
 /* The newest night of the same machine before a time that is not a single run; NULL: none. */

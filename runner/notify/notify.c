@@ -58,8 +58,7 @@ static int send_webhook(const char *address, const struct message *m, struct tk_
 	const struct tk_http_options options = {.deadline_s = 30, .retries = 2};
 	json_t *body = webhook_body(m);
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	int status = text ? tk_http_post_json(address, text, &options, NULL, err)
-	                  : tk_fail(err, TK_ENOMEM, "out of memory");
+	int status = tk_http_post_json(address, text, &options, NULL, err);
 
 	free(text);
 	json_decref(body);

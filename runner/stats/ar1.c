@@ -47,7 +47,7 @@ static double fit_parts(const double *g, size_t n, double phi, double *white, do
 	return misfit;
 }
 
-int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
+void tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 {
 	static const double phis[] = {
 	        0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
@@ -55,8 +55,6 @@ int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 	size_t known = 0;
 
 	*out = (struct tk_ar1_model){.white = LEAST_WHITE};
-	if (!work)
-		return TK_ENOMEM;
 	for (; known < LAGS && lags[known] * 6 <= n; known++) {
 		double scale = tk_noise_lag_scale(r, n, lags[known], work);
 
@@ -72,7 +70,6 @@ int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 		}
 	}
 	free(work);
-	return TK_OK;
 }
 
 /* The Kalman filter: the predicted drift (the AR(1) part) before each point. */
@@ -98,15 +95,14 @@ static double advance(struct filter *f, double *s)
 	return gain;
 }
 
-int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bool *holds)
+bool tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n)
 {
 	struct filter f = start(m);
 	static const double parts[] = {0.5, 0.98};
 	double x = 0, median, at[2], *e;
 
-	*holds = false;
 	if (n < POINTS_MIN || m->phi < PHI_MIN)
-		return TK_OK;
+		return false;
 	e = tk_malloc(n * sizeof *e);
 	for (size_t i = 0; i < n; i++) {
 		double s, gain = advance(&f, &s);
@@ -116,9 +112,9 @@ int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bo
 	}
 	tk_quantile_estimate_many(e, n, parts, 2, at);
 	median = at[0] / 0.6745;
-	*holds = median > 0 && at[1] / 2.326 < TAIL_MAX * median;
+	const bool holds = median > 0 && at[1] / 2.326 < TAIL_MAX * median;
 	free(e);
-	return TK_OK;
+	return holds;
 }
 
 /* Sums of the two regressors, level and step, with each other and with y. */
@@ -161,14 +157,12 @@ void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t
 
 /* From where on the gain does not change any more, the filter answers a step with c + (1 - c)
  * theta^lag. */
-bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
+void tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
 {
 	struct filter f = start(m);
 	double level = 0, *at = tk_malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
 
 	*t = (struct tk_ar1_table){.model = *m, .memory = at};
-	if (!at)
-		return false;
 	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1),
 	t->plain = t->step + (n + 1);
 	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1),
@@ -196,7 +190,6 @@ bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_tab
 		t->step[i] = c * c * (double)i + 2 * c * (1 - c) * (1 - power) / (1 - t->theta) +
 		             (1 - c) * (1 - c) * (1 - power * power) / (1 - t->theta * t->theta);
 	}
-	return true;
 }
 
 void tk_ar1_table_free(struct tk_ar1_table *t)
@@ -272,7 +265,7 @@ struct refine {
 	size_t count, cap;
 };
 
-static int scan(struct refine *f, size_t from, size_t to)
+static void scan(struct refine *f, size_t from, size_t to)
 {
 	double z = 0;
 	size_t at = to - from >= 2 * LEAST ? tk_ar1_scan_steps(&f->table, f->y + from, to - from,
@@ -280,7 +273,7 @@ static int scan(struct refine *f, size_t from, size_t to)
 	                                   : 0;
 
 	if (!at || fabs(z) < Z)
-		return TK_OK;
+		return;
 	if (f->count == f->cap) {
 		size_t cap = f->cap ? 2 * f->cap : 64;
 		struct candidate *found = tk_realloc(f->found, cap * sizeof *found);
@@ -289,19 +282,14 @@ static int scan(struct refine *f, size_t from, size_t to)
 		f->cap = cap;
 	}
 	f->found[f->count++] = (struct candidate){from + at, fabs(z)};
-	return TK_OK;
 }
 
-static int scan_segment(struct refine *f, size_t from, size_t to)
+static void scan_segment(struct refine *f, size_t from, size_t to)
 {
-	int status = scan(f, from, to);
-
+	scan(f, from, to);
 	for (double size = SHORTEST; size < (double)(to - from); size *= GROW)
-		for (double at = (double)from; !status && at + size <= (double)to + 1;
-		        at += size / 2)
-			status = scan(
-			        f, (size_t)at, at + size > (double)to ? to : (size_t)(at + size));
-	return status;
+		for (double at = (double)from; at + size <= (double)to + 1; at += size / 2)
+			scan(f, (size_t)at, at + size > (double)to ? to : (size_t)(at + size));
 }
 
 static int strongest_first(const void *a, const void *b)
@@ -424,60 +412,49 @@ static void take_spikes_back(struct refine *f)
 	}
 }
 
-static int look_again(struct refine *f)
+static void look_again(struct refine *f)
 {
-	int status = TK_OK;
-
-	for (int round = 0; !status && round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		bool more = false;
 
 		f->count = 0;
-		for (size_t g = 0; !status && g < f->segments; g++)
-			status = scan_segment(f, f->bounds[g], f->bounds[g + 1]);
+		for (size_t g = 0; g < f->segments; g++)
+			scan_segment(f, f->bounds[g], f->bounds[g + 1]);
 		if (f->count)
 			qsort(f->found, f->count, sizeof *f->found, strongest_first);
-		for (size_t i = 0; !status && i < f->count; i++)
+		for (size_t i = 0; i < f->count; i++)
 			more |= insert(f, f->found[i].at);
 		take_back(f);
 		settle(f);
 		if (!more)
 			break;
 	}
-	return status;
 }
 
-int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
+void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
         size_t *segments, bool *holds)
 {
 	struct refine f = {
 	        .n = n, .min_effect = min_effect, .bounds = bounds, .segments = *segments};
 	double sigma;
-	int status;
 
-	*holds = false;
 	f.y = tk_malloc(2 * n * sizeof *f.y);
 	f.work = f.y + n;
-	status = tk_noise_estimate_sigma(r, n, f.work, &sigma);
-	if (status) {
-		free(f.y);
-		return status;
-	}
-	sigma = fmax(sigma, tk_noise_mad(r, n, f.work));
+	sigma = fmax(tk_noise_estimate_sigma(r, n, f.work), tk_noise_mad(r, n, f.work));
 	tk_winsorize(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
-	status = tk_ar1_fit(r, n, &f.noise);
-	if (!status)
-		status = tk_ar1_check_fit(&f.noise, r, n, holds);
-	if (!status && *holds) {
+	tk_ar1_fit(r, n, &f.noise);
+	*holds = tk_ar1_check_fit(&f.noise, r, n);
+	if (*holds) {
 		tk_winsorize(y, n, SPIKE * sigma, f.y);
 		f.raw = y;
 		f.reach = SPIKE * sigma;
-		status = tk_ar1_table_init(&f.noise, n, &f.table) ? look_again(&f) : TK_ENOMEM;
+		tk_ar1_table_init(&f.noise, n, &f.table);
+		look_again(&f);
 		take_spikes_back(&f);
 		*segments = f.segments;
 	}
 	tk_ar1_table_free(&f.table);
 	free(f.found);
 	free(f.y);
-	return status;
 }

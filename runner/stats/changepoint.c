@@ -248,15 +248,13 @@ static struct tk_changepoint describe(const double *sorted, const size_t *bounds
 }
 
 /* All of it in one block: *memory is to be freed. */
-static bool scratch_make(struct scratch *s, size_t n, void **memory)
+static void scratch_make(struct scratch *s, size_t n, void **memory)
 {
 	double *values = *memory =
 	        tk_malloc((n + 1) * (10 * sizeof *values + 5 * sizeof(size_t) + sizeof(int64_t) +
 	                                    sizeof *s->steps + sizeof *s->partition.may_start));
 	size_t *numbers, m = n + 1;
 
-	if (!values)
-		return false;
 	s->logs = values, s->y = s->logs + m, s->sum = s->y + m,
 	s->work = s->sum + m; /* work: 2 * m */
 	s->partition.contrast = s->work + 2 * m, s->partition.at = s->partition.contrast + m;
@@ -268,7 +266,6 @@ static bool scratch_make(struct scratch *s, size_t n, void **memory)
 	s->partition.start = numbers + 2 * m;
 	s->partition.from = numbers + 3 * m, s->partition.open = numbers + 4 * m;
 	s->partition.may_start = (bool *)(numbers + 5 * m);
-	return true;
 }
 
 static void sum_up(struct scratch *s, size_t n, double tau)
@@ -336,43 +333,39 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 /* Segments of s->logs[0 .. n). Steps are not noise: the noise is estimated again without the steps
  * found, until the steps no longer change. Steps found with the model of autocorrelated noise are
  * not tested against trends. */
-static int segment(
-        struct scratch *s, size_t n, const struct tk_changepoint_options *o, size_t *segments)
+static size_t segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o)
 {
 	double tau = INFINITY, sigma, next;
 	bool remembers = false;
-	int status = tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
+	size_t segments = 1;
 
-	*segments = 1;
-	for (int round = 0; !status && round < ROUNDS; round++) {
+	tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
+	for (int round = 0; round < ROUNDS; round++) {
 		if (fmax(next, LEAST_NOISE) >= 0.98 * tau)
 			break;
 		tau = fmax(next, LEAST_NOISE);
-		fit_levels(s, n, o, tau, segments);
-		if (*segments < 2)
+		fit_levels(s, n, o, tau, &segments);
+		if (segments < 2)
 			break;
-		take_levels_out(s, *segments);
-		status = tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
+		take_levels_out(s, segments);
+		tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
 	}
-	if (!status && next > REMEMBERS * sigma) {
-		take_levels_out(s, *segments);
-		status = tk_changepoint_refine(
-		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, segments, &remembers);
+	if (next > REMEMBERS * sigma) {
+		take_levels_out(s, segments);
+		tk_changepoint_refine(
+		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, &segments, &remembers);
 	}
-	if (!status && *segments > 1)
-		take_drifts_back(s->sum, s->bounds, segments);
-	if (!status)
-		tk_recurrent_state_remove(s->sum, s->bounds, segments, s->work);
-	if (!status)
-		tk_changepoint_locate(s->logs, s->sum, tau, o->outlier, s->bounds, *segments);
-	if (!status && !(remembers && *segments > 1))
-		status = tk_trend_fit(s->logs, n, s->bounds, segments, &tau);
-	if (!status)
-		measure(s, n, o, tau, segments);
-	return status;
+	if (segments > 1)
+		take_drifts_back(s->sum, s->bounds, &segments);
+	tk_recurrent_state_remove(s->sum, s->bounds, &segments, s->work);
+	tk_changepoint_locate(s->logs, s->sum, tau, o->outlier, s->bounds, segments);
+	if (!(remembers && segments > 1))
+		tk_trend_fit(s->logs, n, s->bounds, &segments, &tau);
+	measure(s, n, o, tau, &segments);
+	return segments;
 }
 
-int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
+void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
         const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
 {
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
@@ -380,39 +373,30 @@ int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 	size_t kept = 0, segments = 1, period;
 	void *memory = NULL;
 	bool weekly;
-	int status = TK_ENOMEM;
 
 	*out = NULL;
 	*count = 0;
 	if (n < MIN_POINTS)
-		return TK_OK;
-	if (!scratch_make(&s, n, &memory))
-		goto out;
+		return;
+	scratch_make(&s, n, &memory);
 	for (size_t i = 0; i < n; i++)
 		if (isfinite(x[i]) && x[i] > 0) {
 			s.logs[kept] = log(x[i]);
 			s.day[kept] = day ? day[i] : 0;
 			s.where[kept++] = i;
 		}
-	status = day ? tk_weekday_remove(s.logs, s.day, kept, &weekly) : TK_OK;
-	if (!status)
-		status = tk_season_remove(s.logs, kept, &period);
-	if (!status)
-		status = kept < MIN_POINTS ? TK_OK : segment(&s, kept, o, &segments);
-	if (status || segments < 2)
-		goto out;
-	*out = tk_calloc(segments - 1, sizeof **out);
-	if (!*out) {
-		status = TK_ENOMEM;
-		goto out;
-	}
+	if (day)
+		tk_weekday_remove(s.logs, s.day, kept, &weekly);
+	tk_season_remove(s.logs, kept, &period);
+	if (kept >= MIN_POINTS)
+		segments = segment(&s, kept, o);
+	if (segments > 1)
+		*out = tk_calloc(segments - 1, sizeof **out);
 	for (size_t i = 1; i < segments; i++)
 		(*out)[i - 1] = describe(
 		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
 	*count = segments - 1;
-out:
 	free(memory);
-	return status;
 }
 
 /* ---- locate ---- */

@@ -50,16 +50,16 @@ struct tk_ar1_step {
 };
 
 /* From robust scales of the differences at lags 1 to 28 (a variogram). r: residuals about the
- * levels, in the order of time. 0 or TK_ENOMEM. */
-int tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out);
+ * levels, in the order of time. */
+void tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out);
 /* Whether the model is worth using: the series remembers, and its innovations have the tails of a
- * normal distribution (two clock states do not). 0 or TK_ENOMEM. */
-int tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n, bool *holds);
+ * normal distribution (two clock states do not). */
+bool tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n);
 /* The step at y[split] of y[0 .. n); 0 < split < n. */
 void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split,
         struct tk_ar1_step *out);
-/* Computes what does not depend on the values, for up to n points; false: out of memory. */
-bool tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t);
+/* Computes what does not depend on the values, for up to n points. */
+void tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t);
 void tk_ar1_table_free(struct tk_ar1_table *t);
 /* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 if there is
  * none. work: n values. */
@@ -96,8 +96,8 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 /* y: logarithms; r: their residuals about the levels of the segments, used as scratch. bounds[0 ..
  * *segments] are the segments' ends, 0 first, n last, with room for n + 1. Changed only where r is
  * AR(1) under white noise (*holds): then changes are added, moved and dropped by generalised least
- * squares, and segments of spikes side by side are dropped. 0 or TK_ENOMEM. */
-int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
+ * squares, and segments of spikes side by side are dropped. */
+void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
         size_t *segments, bool *holds);
 
 /* ---- season ---- */
@@ -106,8 +106,8 @@ int tk_changepoint_refine(const double *y, double *r, size_t n, double min_effec
  * only where the pattern is beyond doubt. Private to stats/. */
 
 /* Removes the pattern of the one period that y[0 .. n) certainly has: *period points, 0 if there is
- * none. 0 or TK_ENOMEM. */
-int tk_season_remove(double *y, size_t n, size_t *period);
+ * none. */
+void tk_season_remove(double *y, size_t n, size_t *period);
 
 /* ---- trend ---- */
 
@@ -120,8 +120,7 @@ int tk_season_remove(double *y, size_t n, size_t *period);
 
 /* y[0 .. n) with its levels bounds[0 .. segments), bounds[segments] = n. If a few lines reduce the
  * sum of squares to a third of that of the levels, bounds (room for n + 1) and *segments become
- * those of the best such fit, and *tau its long-run noise; else they are unchanged. 0 or
- * TK_ENOMEM. */
-int tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau);
+ * those of the best such fit, and *tau its long-run noise; else they are unchanged. */
+void tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau);
 
 #endif

@@ -462,14 +462,14 @@ static int descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-int tk_fdr_adjust(const double *p, size_t n, double *q)
+void tk_fdr_adjust(const double *p, size_t n, double *q)
 {
 	struct ranked *r;
 	size_t tests = 0;
 	double least = 1;
 
 	if (n == 0)
-		return TK_OK;
+		return;
 	r = tk_malloc(n * sizeof *r);
 	for (size_t i = 0; i < n; i++) {
 		q[i] = NAN;
@@ -483,5 +483,4 @@ int tk_fdr_adjust(const double *p, size_t n, double *q)
 		q[r[i].at] = least;
 	}
 	free(r);
-	return TK_OK;
 }

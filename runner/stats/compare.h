@@ -85,7 +85,7 @@ int tk_paired_decide_last(const double *d, size_t n, double least,
 /* Many tests at once: Benjamini and Hochberg (1995). */
 
 /* q[i]: the smallest false-discovery rate at which test i is a discovery. A NaN p is not a test:
- * its q is NaN and it does not count. 0 or TK_ENOMEM. */
-int tk_fdr_adjust(const double *p, size_t n, double *q);
+ * its q is NaN and it does not count. */
+void tk_fdr_adjust(const double *p, size_t n, double *q);
 
 #endif

@@ -278,20 +278,16 @@ static void update(const struct tk_level_monitor_night *night, struct tk_changep
 	}
 }
 
-int tk_level_monitor_update(const struct tk_level_monitor_night *night,
+void tk_level_monitor_update(const struct tk_level_monitor_night *night,
         struct tk_level_monitor_workspace *workspace, struct tk_changepoint_candidate *out)
 {
 	struct tk_level_monitor *w = night->monitor;
-	const int status = tk_level_monitor_is_fit_due(w, night->n)
-	                           ? tk_level_monitor_fit(night, workspace)
-	                           : TK_OK;
 
-	if (status)
-		return status;
+	if (tk_level_monitor_is_fit_due(w, night->n))
+		tk_level_monitor_fit(night, workspace);
 	w->workspace = workspace;
 	update(night, out);
 	w->workspace = NULL;
-	return TK_OK;
 }
 
 static void keep_level(struct tk_level_monitor *w, size_t from, size_t to, double level)

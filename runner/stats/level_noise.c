@@ -95,13 +95,13 @@ static size_t nights_left_out(const struct tk_level_monitor *w, size_t n, size_t
 	return young_hold > hold && n >= young_hold + LEARN_NIGHTS_MIN ? young_hold : hold;
 }
 
-static int start_fit(const struct tk_level_monitor_night *night, size_t from, size_t count,
+static void start_fit(const struct tk_level_monitor_night *night, size_t from, size_t count,
         double *work, struct noise_fit *f)
 {
 	f->from = from;
 	f->count = count;
 	take_levels_out(night, from, count, f->r);
-	return tk_noise_estimate_sigma(f->r, count, work, &f->sigma);
+	f->sigma = tk_noise_estimate_sigma(f->r, count, work);
 }
 
 /* The weekly pattern. Returns the first night that is learnt. */
@@ -182,27 +182,26 @@ static void learn_recent(struct tk_level_monitor *w, const struct noise_fit *f)
 	}
 }
 
-int tk_level_monitor_fit(
+void tk_level_monitor_fit(
         const struct tk_level_monitor_night *night, struct tk_level_monitor_workspace *workspace)
 {
 	struct tk_level_monitor *w = night->monitor;
 	struct noise_fit f;
 	const size_t from = prepare(night, workspace), count = w->count;
-	TRY(start_fit(night, from, count, workspace->work, &f));
+	start_fit(night, from, count, workspace->work, &f);
 
 	fit_noise(night, &f, workspace);
 	w->noise = f.noise;
 	for (size_t i = 0; i < RECENT; i++) {
 		if (2 * recent_nights[i] > count)
 			continue;
-		TRY(start_fit(night, from + count - recent_nights[i], recent_nights[i],
-		        workspace->work, &f));
+		start_fit(night, from + count - recent_nights[i], recent_nights[i], workspace->work,
+		        &f);
 		fit_noise(night, &f, workspace);
 		learn_recent(w, &f);
 	}
 	w->known = true;
 	w->fitted = night->n;
-	return TK_OK;
 }
 
 /* ---- young level ---- */

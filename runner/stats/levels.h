@@ -43,8 +43,8 @@ struct tk_changepoint {
 /* day: the number of the day of each, so that a weekly pattern is not reported as a change if
  * nights are missing; NULL: unknown. x: positive values in the order of time; others (a missing
  * night, NaN, 0) are skipped, but indices count them. options NULL: the defaults. The caller frees
- * *out (NULL: no change points). 0 or TK_ENOMEM. */
-int tk_changepoint_find(const double *x, const int64_t *day, size_t n,
+ * *out (NULL: no change points). */
+void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
         const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count);
 
 /* ---- online: night by night ---- */
@@ -91,8 +91,8 @@ struct tk_level_monitor_night {
 	const struct tk_noise_prior *prior;
 };
 /* To be called once a night; fits the noise where that is due. Monitors of different series
- * from several threads at once. 0 or TK_ENOMEM. */
-int tk_level_monitor_update(const struct tk_level_monitor_night *night,
+ * from several threads at once. */
+void tk_level_monitor_update(const struct tk_level_monitor_night *night,
         struct tk_level_monitor_workspace *workspace, struct tk_changepoint_candidate *out);
 /* Accepts the last candidate. False: it is not a new level, but the end of an excursion of at most
  * two weeks from the level before, which continues; the nights between count as its noise. *nights:

@@ -56,7 +56,7 @@ static inline size_t tk_level_monitor_held_back(size_t nights)
 
 /* The noise is to be fitted before night n is added. */
 bool tk_level_monitor_is_fit_due(const struct tk_level_monitor *w, size_t n);
-int tk_level_monitor_fit(
+void tk_level_monitor_fit(
         const struct tk_level_monitor_night *night, struct tk_level_monitor_workspace *workspace);
 /* The step of a young series, without a model of its noise. */
 struct tk_changepoint_candidate tk_level_monitor_find_young_step(

@@ -70,22 +70,9 @@ static double autocorrelation(double lag1, double lag2)
 	return fmin(0.99, fmax(-0.9, rho));
 }
 
-static int check_finite(const double *x, size_t n)
+double tk_noise_estimate_sigma(const double *x, size_t n, double *work)
 {
-	bool finite = true;
-
-	for (size_t i = 0; i < n; i++)
-		finite &= isfinite(x[i]) != 0;
-	return finite ? TK_OK : TK_EDATA;
-}
-
-int tk_noise_estimate_sigma(const double *x, size_t n, double *work, double *sigma)
-{
-	int status = check_finite(x, n);
-
-	if (!status)
-		*sigma = n < 3 ? 0 : lag_scale(x, n, 1, work);
-	return status;
+	return n < 3 ? 0 : lag_scale(x, n, 1, work);
 }
 
 double tk_noise_mad(const double *x, size_t n, double *work)
@@ -101,15 +88,14 @@ double tk_noise_mad(const double *x, size_t n, double *work)
 	return MAD_TO_SD * tk_quantile_select(work, n, 0.5);
 }
 
-int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
+void tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau)
 {
 	static const size_t blocks[] = {2, 3, 5, 7, 14, 28};
 	double origin = n ? x[0] : 0, *sum = work + n;
-	int status = tk_noise_estimate_sigma(x, n, work, sigma);
 
-	*tau = status ? 0 : *sigma;
-	if (status || n < 3)
-		return status;
+	*tau = *sigma = tk_noise_estimate_sigma(x, n, work);
+	if (n < 3)
+		return;
 	/* a spike would be in every block of its size */
 	tk_winsorize(x, n, SPIKE * *sigma, sum + 1);
 	sum[0] = 0;
@@ -118,18 +104,14 @@ int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sig
 	/* at least five independent differences, else the estimate is useless */
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks && n >= 12 * blocks[i]; i++)
 		*tau = fmax(*tau, block_scale(sum, n, blocks[i], work));
-	return TK_OK;
 }
 
-int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out)
+void tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out)
 {
-	int status;
-
 	*out = (struct tk_noise){0};
-	status = tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
-	if (!status && n >= 3)
+	tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
+	if (n >= 3)
 		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
-	return status;
 }
 
 /* ---- weekday ---- */
@@ -207,15 +189,12 @@ bool tk_weekday_estimate(
 	return is_there;
 }
 
-int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
+void tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
 {
 	double *work = tk_malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
 
-	if (!work)
-		return TK_ENOMEM;
 	*removed = tk_weekday_estimate(y, day, n, work, pattern);
 	for (size_t i = 0; *removed && i < n; i++)
 		y[i] -= pattern[tk_weekday_from_day(day[i])];
 	free(work);
-	return TK_OK;
 }

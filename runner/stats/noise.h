@@ -16,13 +16,13 @@ struct tk_noise {
 	                 the largest over b =   1 .. 28; tau >= sigma */
 };
 
-/* x in the order of time, with 2 n + 1 values of scratch. Fewer than 3 points: all 0. 0, or
- * TK_EDATA for a value that is not finite. */
-int tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out);
+/* x in the order of time, with 2 n + 1 values of scratch. All finite; fewer than 3
+ * points: all 0. */
+void tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise *out);
 /* Sigma and tau alone. */
-int tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);
+void tk_noise_estimate_scale(const double *x, size_t n, double *work, double *sigma, double *tau);
 /* Sigma alone, with n values of scratch. */
-int tk_noise_estimate_sigma(const double *x, size_t n, double *work, double *sigma);
+double tk_noise_estimate_sigma(const double *x, size_t n, double *work);
 /* 1.4826 * median absolute deviation from the median: has steps in it. n values of scratch; 0:
  * fewer than 3 points. */
 double tk_noise_mad(const double *x, size_t n, double *work);
@@ -39,7 +39,7 @@ size_t tk_weekday_from_day(int64_t day); /* 0 to 6 */
  * values. */
 bool tk_weekday_estimate(
         const double *y, const int64_t *day, size_t n, double *work, double pattern[7]);
-/* Subtracts that pattern from y. 0 or TK_ENOMEM. */
-int tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed);
+/* Subtracts that pattern from y. */
+void tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed);
 
 #endif

@@ -50,7 +50,7 @@ struct fit {
 	double score, variance, memory; /* score: less is better */
 };
 
-static bool trend_make(struct trend *f, const double *y, size_t n)
+static void trend_make(struct trend *f, const double *y, size_t n)
 {
 	double *room = tk_malloc((n + 1) * (8 * sizeof *room + 2 * sizeof *f->from));
 
@@ -59,7 +59,6 @@ static bool trend_make(struct trend *f, const double *y, size_t n)
 	f->cost = room + 7 * (n + 1), f->from = (size_t *)(room + 8 * (n + 1)),
 	f->bounds = f->from + n + 1;
 	memcpy(f->y, y, n * sizeof *y);
-	return true;
 }
 
 /* z of a memory, and its sums. */
@@ -172,7 +171,7 @@ static struct fit fit(struct trend *f, double memory, bool line, double variance
 }
 
 /* The best of all memories, with levels or with lines, into bounds and *segments. */
-static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit *best)
+static void best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit *best)
 {
 	*best = (struct fit){.score = INFINITY};
 	for (size_t i = 0; i < 2 * (sizeof memories / sizeof *memories); i++) {
@@ -180,7 +179,7 @@ static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit
 		struct fit now;
 
 		remember(f, memory);
-		TRY(tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau));
+		tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
 		now = fit(f, memory, i % 2, fmax(sigma * sigma, LEAST_VARIANCE));
 		if (now.score < best->score) {
 			*best = now;
@@ -188,38 +187,30 @@ static int best_of(struct trend *f, size_t *bounds, size_t *segments, struct fit
 			memcpy(bounds, f->bounds, (f->segments + 1) * sizeof *bounds);
 		}
 	}
-	return TK_OK;
 }
 
-static int fit_all(struct trend *f, const double *y, size_t *bounds, size_t *segments, double *tau)
+static void fit_all(struct trend *f, const double *y, size_t *bounds, size_t *segments, double *tau)
 {
 	struct fit best;
 	double sigma, noise;
-	int status = tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
 
-	if (status)
-		return status;
+	tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
 	tk_winsorize(y, f->n, SPIKE * sigma, f->y);
-	status = best_of(f, bounds, segments, &best);
-	if (!status)
-		*tau = sqrt(best.variance) / fmax(1 - best.memory, 1.0 / LONGEST);
-	return status;
+	best_of(f, bounds, segments, &best);
+	*tau = sqrt(best.variance) / fmax(1 - best.memory, 1.0 / LONGEST);
 }
 
-int tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau)
+void tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau)
 {
 	struct trend f;
-	int status = TK_OK;
 
 	if (n < LEAST_NIGHTS)
-		return TK_OK;
-	if (!trend_make(&f, y, n))
-		return TK_ENOMEM;
+		return;
+	trend_make(&f, y, n);
 	remember(&f, 0);
 	if (squares_of_levels(&f, bounds, *segments) > EXPLAINED * squares_of_pieces(&f))
-		status = fit_all(&f, y, bounds, segments, tau);
+		fit_all(&f, y, bounds, segments, tau);
 	free(f.y);
-	return status;
 }
 
 /* ---- season ---- */
@@ -328,15 +319,14 @@ static double pattern_of(const double *y, size_t n, size_t period, double *work,
 	return with > 0 ? without / with : 1;
 }
 
-int tk_season_remove(double *y, size_t n, size_t *period)
+void tk_season_remove(double *y, size_t n, size_t *period)
 {
 	double *work, *d, pattern[PERIOD_MAX + 2];
 
 	*period = 0;
 	if (n < TIMES * PERIOD_MIN + 2)
-		return TK_OK;
-	if (!(work = tk_malloc((3 * n + 2) * sizeof *work)))
-		return TK_ENOMEM;
+		return;
+	work = tk_malloc((3 * n + 2) * sizeof *work);
 	d = work + 2 * n + 2;
 	*period = period_of(d, n - 1, moves(y, n, work, d), pattern);
 	if (*period && pattern_of(y, n, *period, work, pattern) > LEFT)
@@ -344,5 +334,4 @@ int tk_season_remove(double *y, size_t n, size_t *period)
 	for (size_t i = 0; *period && i < n; i++)
 		y[i] -= pattern[i % *period];
 	free(work);
-	return TK_OK;
 }

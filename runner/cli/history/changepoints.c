@@ -99,10 +99,7 @@ static int report_all(struct report *r, struct tk_error *err)
 		size_t count;
 		json_t *list = json_array();
 
-		if (tk_changepoint_find(s->value, s->day, s->n, NULL, &found, &count)) {
-			json_decref(list);
-			return tk_fail(err, TK_ENOMEM, "out of memory in series %.80s", s->id);
-		}
+		tk_changepoint_find(s->value, s->day, s->n, NULL, &found, &count);
 		for (size_t k = 0; k < count; k++) {
 			json_array_append_new(list, json_integer((json_int_t)found[k].index));
 			add_row(r, i, found[k].index, found[k].before, found[k].after);

@@ -11,11 +11,6 @@
 
 #define DAY_S 86400
 
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while choosing a baseline");
-}
-
 static bool is_pinned(const struct tk_case_set *c, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_catalog_find_revision(&c->catalog, p->build_id);
@@ -55,20 +50,15 @@ static void free_levels(struct levels *l)
 	free(l->found);
 }
 
-static int split_levels(
-        const struct tk_timed_value *at, size_t n, struct levels *out, struct tk_error *err)
+static void split_levels(const struct tk_timed_value *at, size_t n, struct levels *out)
 {
 	out->values = tk_calloc(n + 1, sizeof *out->values);
 	out->days = tk_calloc(n + 1, sizeof *out->days);
-	if (!out->values || !out->days)
-		return out_of_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		out->values[i] = at[i].value;
 		out->days[i] = at[i].as_of_s / DAY_S;
 	}
-	if (tk_changepoint_find(out->values, out->days, n, NULL, &out->found, &out->count))
-		return out_of_memory(err);
-	return TK_OK;
+	tk_changepoint_find(out->values, out->days, n, NULL, &out->found, &out->count);
 }
 
 /* The best level, points [*from, *to). One night alone is not a level if there are others. */
@@ -108,11 +98,9 @@ static int read_best(struct tk_case_set *c, const struct tk_series_case *k, int6
 
 	if (status)
 		return status;
-	status = split_levels(at, all.count, &levels, err);
-	if (!status)
-		find_best(
-		        at, all.count, k->series->better != TK_BETTER_HIGHER, &levels, &from, &to);
-	if (!status && to > from) {
+	split_levels(at, all.count, &levels);
+	find_best(at, all.count, k->series->better != TK_BETTER_HIGHER, &levels, &from, &to);
+	if (to > from) {
 		while (to + skip < all.count && at[to + skip].as_of_s == at[to - 1].as_of_s)
 			skip++;
 		most = to - from < most ? to - from : most;
@@ -146,8 +134,6 @@ static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, str
 	size_t within = k->count - k->range, count = k->range + baseline->count + within;
 	struct tk_point *points = tk_malloc(count * (sizeof *points + 3 * sizeof *k->y));
 
-	if (!points)
-		return out_of_memory(err);
 	memcpy(points, k->points, k->range * sizeof *points);
 	memcpy(points + k->range, baseline->rows, baseline->count * sizeof *points);
 	memcpy(points + k->range + baseline->count, k->points + k->range, within * sizeof *points);

@@ -204,42 +204,31 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 }
 
 /* The logarithms and baselines of all cases, found by several threads. */
-struct baseline_search {
-	struct tk_case_set *c;
-	_Atomic int status;
-};
-
 static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
 {
-	struct baseline_search *f = arg;
-	int status = TK_OK;
+	struct tk_case_set *c = arg;
 
-	for (int64_t i = first; !status && i < first + count; i++) {
-		struct tk_series_case *k = &f->c->at[i];
+	for (int64_t i = first; i < first + count; i++) {
+		struct tk_series_case *k = &c->at[i];
 
 		tk_series_case_compute_logs(k);
 		if (k->range)
-			status = tk_level_find_baseline(k->y, k->range, &k->base);
+			tk_level_find_baseline(k->y, k->range, &k->base);
 	}
-	if (status)
-		f->status = status;
 }
 
 static int find_baselines(struct tk_case_set *c, struct tk_error *err)
 {
-	struct baseline_search f = {.c = c};
-	int status = TK_OK;
-
-	if (c->options.baseline != TK_BASELINE_WINDOW) {
-		for (size_t i = 0; !status && i < c->count; i++) {
-			tk_series_case_compute_logs(&c->at[i]);
-			if (c->at[i].range)
-				status = tk_series_case_set_baseline(c, &c->at[i], err);
-		}
-		return status;
+	if (c->options.baseline == TK_BASELINE_WINDOW) {
+		tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, c);
+		return TK_OK;
 	}
-	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, &f);
-	return f.status ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series") : TK_OK;
+	for (size_t i = 0; i < c->count; i++) {
+		tk_series_case_compute_logs(&c->at[i]);
+		if (c->at[i].range)
+			TRY(tk_series_case_set_baseline(c, &c->at[i], err));
+	}
+	return TK_OK;
 }
 
 static size_t count_points(const struct tk_rows *windows)
@@ -268,8 +257,6 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 	c->point_count = count_points(&c->windows);
 	c->at = tk_calloc(c->windows.count + 1, sizeof *c->at);
 	c->memory = tk_malloc((3 * c->point_count + 1) * sizeof *c->memory);
-	if (!c->at || !c->memory)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < c->windows.count; i++)
 		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
 		        machine_id, err);

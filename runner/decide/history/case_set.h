@@ -95,7 +95,7 @@ const struct tk_common_mode_shift *tk_case_set_find_shift(
 
 /* prior_noise.c: the noise between nights that a series of its device probably has; prior[i] of
  * case i. */
-int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_error *err);
+void tk_case_set_estimate_priors(struct tk_case_set *c, double *prior);
 /* Of series with a history; reordered; 0: too few. */
 double tk_prior_noise_estimate(double *noises, size_t count);
 

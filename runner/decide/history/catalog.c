@@ -29,8 +29,6 @@ int tk_catalog_load(struct tk_store *s, struct tk_catalog *c, struct tk_error *e
 	int status = TK_OK;
 
 	*c = (struct tk_catalog){.store = s, .code = tk_build_code_new()};
-	if (!c->code)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++)
 		status = tk_id_table_load(tables[i].table, s, tables[i].id, err);
 	if (!status)

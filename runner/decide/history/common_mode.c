@@ -120,8 +120,6 @@ static int collect_all(struct tk_case_set *c, const double *level, struct entry 
 	        .first = tk_calloc(2 * c->count + 1, sizeof *e.first)};
 	size_t first = 0;
 
-	if (!e.first)
-		return tk_fail(err, TK_ENOMEM, "out of memory while estimating common-mode shifts");
 	e.count = e.first + c->count;
 	for (size_t i = 0; i < c->count; i++) {
 		e.first[i] = first;

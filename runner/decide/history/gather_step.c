@@ -64,13 +64,10 @@ static int locate_monitor_step(struct tk_case_set *set, const struct tk_series_c
 		split++;
 
 	const size_t base = tk_series_case_base(set, k, split);
-	int status = snap_to_code_change(set, k, base, &split, err);
-
-	if (!status)
-		status = tk_series_case_split(set, k, base, split, levels, err);
-	if (!status)
-		levels->p = tk_level_monitor_p_value(e->monitor.step.log_lr);
-	return status;
+	TRY(snap_to_code_change(set, k, base, &split, err));
+	tk_series_case_split(set, k, base, split, levels);
+	levels->p = tk_level_monitor_p_value(e->monitor.step.log_lr);
+	return TK_OK;
 }
 
 /* Of a level that drifts the monitor knows where it began and where it is; the medians of the
@@ -139,10 +136,9 @@ static int gather_code_step(struct tk_case_set *set, const struct tk_series_case
 		return status;
 	e->code_step.q = k->q;
 	e->code_step.threshold = e->step.threshold;
-	status = tk_series_case_split(
-	        set, k, tk_series_case_base(set, k, split), split, &e->code_step.levels, err);
-	if (!status)
-		status = tk_step_evidence_describe(set, k, &e->code_step, err);
+	tk_series_case_split(
+	        set, k, tk_series_case_base(set, k, split), split, &e->code_step.levels);
+	status = tk_step_evidence_describe(set, k, &e->code_step, err);
 	e->has_code_step = !status;
 	return status;
 }

@@ -73,19 +73,16 @@ static double noise_from_spread(struct tk_series_case *const *k, size_t n, doubl
 	return 1.4826 * tk_median(work, count) / M_SQRT2;
 }
 
-int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_error *err)
+void tk_case_set_estimate_priors(struct tk_case_set *c, double *prior)
 {
 	struct tk_series_case **k = tk_calloc(c->count + 1, sizeof *k);
 	double *work = tk_calloc(c->count + 1, sizeof *work);
-	int status = k && work
-	                     ? TK_OK
-	                     : tk_fail(err, TK_ENOMEM, "out of memory while estimating the noise");
 
-	for (size_t i = 0; !status && i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		k[i] = &c->at[i];
-	if (!status)
+	if (c->count)
 		qsort(k, c->count, sizeof *k, by_device);
-	for (size_t i = 0, next; !status && i < c->count; i = next) {
+	for (size_t i = 0, next; i < c->count; i = next) {
 		double sigma;
 
 		for (next = i; next < c->count && by_device(&k[i], &k[next]) == 0; next++)
@@ -98,5 +95,4 @@ int tk_case_set_estimate_priors(struct tk_case_set *c, double *prior, struct tk_
 	}
 	free(k);
 	free(work);
-	return status;
 }

@@ -98,17 +98,13 @@ int tk_series_case_extend_history(
 	              range_s = k->points[k->range].as_of_s;
 	TRY(tk_store_list_points(c->catalog.store, k->series->id, at_s - REACH_S, 0, &points, err));
 	owned = tk_malloc((points.count + 1) * (sizeof *owned + 3 * sizeof *k->y));
-	if (owned)
-		use_points(k, owned, copy_points(&points, last_s, owned));
+	use_points(k, owned, copy_points(&points, last_s, owned));
 	tk_rows_free(&points);
-	if (!owned)
-		return tk_fail(err, TK_ENOMEM, "out of memory while reading the history");
 	for (k->range = 0; k->range < k->count && owned[k->range].as_of_s < range_s;)
 		k->range++;
 	k->earlier = k->range;
 	if (k->range == k->count) /* another process has removed the points of the range */
 		k->range = 0;
-	return tk_level_find_baseline(k->y, k->range, &k->base)
-	               ? tk_fail(err, TK_ENOMEM, "out of memory while analysing a series")
-	               : TK_OK;
+	tk_level_find_baseline(k->y, k->range, &k->base);
+	return TK_OK;
 }

@@ -40,14 +40,12 @@ size_t tk_series_case_base(
 	return split > window ? split - window : 0;
 }
 
-int tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k, size_t base,
-        size_t split, struct tk_level_change *out, struct tk_error *err)
+void tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k,
+        size_t base, size_t split, struct tk_level_change *out)
 {
 	const struct tk_level_test_input in = test_input(set, k);
 
-	if (tk_level_test_split(&in, base, split, out))
-		return tk_fail(err, TK_ENOMEM, "out of memory while analysing %s", k->series->slug);
-	return TK_OK;
+	tk_level_test_split(&in, base, split, out);
 }
 
 /* ---- numbers ---- */

@@ -18,8 +18,8 @@ int tk_series_case_is_same_code(struct tk_case_set *set, const struct tk_series_
 size_t tk_series_case_base(
         const struct tk_case_set *set, const struct tk_series_case *k, size_t split);
 /* Levels on both sides of a split. */
-int tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k, size_t base,
-        size_t split, struct tk_level_change *out, struct tk_error *err);
+void tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k,
+        size_t base, size_t split, struct tk_level_change *out);
 
 /* `levels`, `threshold` and `q` are set; sets the rest but for `shared` and `environment`. */
 int tk_step_evidence_describe(struct tk_case_set *set, const struct tk_series_case *k,

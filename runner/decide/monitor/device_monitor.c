@@ -76,8 +76,6 @@ static int find_rebuild_start(
 	double *times = tk_malloc((nights->count + 1) * sizeof *times);
 	size_t count = 0;
 
-	if (!times)
-		return out_of_memory(err);
 	for (size_t i = 0; i < nights->count; i++) {
 		const struct tk_night_row *n = TK_ROWS_AT(nights, struct tk_night_row, i);
 
@@ -152,8 +150,6 @@ static int add_night(struct tk_device_monitor *d, const struct timed_point *m, s
 	        tk_realloc(d->nights, (d->night_count + 1) * sizeof *grown);
 	int status;
 
-	if (!grown)
-		return out_of_memory(err);
 	d->nights = grown;
 	d->nights[d->night_count++] = (struct tk_monitored_night_row){m->night_id, (int64_t)count};
 	for (size_t i = 0; i < count; i++)
@@ -291,7 +287,7 @@ static int add_tonight(struct tk_device_monitor *d, struct tk_error *err)
 	size_t count = 0;
 	struct timed_point *m = tk_malloc((d->set->point_count + 1) * sizeof *m);
 	struct tk_monitor_point *work = tk_malloc((d->set->point_count + 1) * sizeof *work);
-	int status = m && work ? TK_OK : out_of_memory(err);
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < d->set->count; i++) {
 		const struct tk_series_case *k = &d->set->at[i];

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "decide/monitor/monitor_internal.h"
-#include "stats/monitor_internal.h"
 #include "stats/compare.h"
+#include "stats/monitor_internal.h"
 
 #define ENVIRONMENT_LOG_LR 5.0 /* a step is expected where the environment changed */
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
@@ -219,7 +219,7 @@ static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
 	struct monitored_series **accepted = tk_malloc((m->count + 1) * sizeof(*accepted)),
 	                        **asked = tk_malloc((m->count + 1) * sizeof(*asked));
 	size_t accepted_count = 0, asked_count = 0;
-	int status = accepted && asked ? TK_OK : TK_ENOMEM;
+	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < m->count; i++) {
 		struct monitored_series *s = &m->series[i];
@@ -284,7 +284,6 @@ static struct tk_noise_prior find_noise_prior(struct tk_monitor *m)
 struct search {
 	struct tk_monitor *m;
 	struct tk_noise_prior prior;
-	_Atomic int status;
 };
 
 /* Memory of a thread: the points of one series as arrays; only what is kept of them is set. */
@@ -294,7 +293,7 @@ struct series_memory {
 	int64_t *day;
 };
 
-static int find_candidate(
+static void find_candidate(
         const struct search *f, struct monitored_series *s, const struct series_memory *w)
 {
 	const struct tk_level_monitor_night night = {
@@ -304,7 +303,7 @@ static int find_candidate(
 		w->y[i] = point_at(s, i)->adjusted;
 		w->day[i] = point_at(s, i)->day;
 	}
-	return tk_level_monitor_update(&night, w->workspace, &s->candidate);
+	tk_level_monitor_update(&night, w->workspace, &s->candidate);
 }
 
 static void find_part(void *arg, int64_t first, int64_t count)
@@ -316,10 +315,8 @@ static void find_part(void *arg, int64_t first, int64_t count)
 
 	for (int64_t i = first; i < first + count; i++) {
 		struct monitored_series *s = &f->m->series[i];
-		const int status = s->tonight ? find_candidate(f, s, &w) : TK_OK;
-
-		if (status)
-			f->status = status;
+		if (s->tonight)
+			find_candidate(f, s, &w);
 	}
 	tk_level_monitor_workspace_free(w.workspace);
 	free(w.y);
@@ -327,23 +324,19 @@ static void find_part(void *arg, int64_t first, int64_t count)
 }
 
 /* Candidates of all series of the night, with q over them. */
-static int find_candidates(struct tk_monitor *m)
+static void find_candidates(struct tk_monitor *m)
 {
 	struct search f = {.m = m, .prior = find_noise_prior(m)};
 	double *p = m->work, *q = m->work + m->count;
-	int status;
 
 	tk_parallel_for((int64_t)m->count, SERIES_PER_PART, find_part, &f);
-	status = f.status;
-	for (size_t i = 0; !status && i < m->count; i++)
+	for (size_t i = 0; i < m->count; i++)
 		p[i] = m->series[i].tonight
 		               ? tk_level_monitor_p_value(m->series[i].candidate.log_lr)
 		               : NAN;
-	if (!status && m->count)
-		status = tk_fdr_adjust(p, m->count, q);
-	for (size_t i = 0; !status && i < m->count; i++)
+	tk_fdr_adjust(p, m->count, q);
+	for (size_t i = 0; i < m->count; i++)
 		m->series[i].q = q[i];
-	return status;
 }
 
 int tk_monitor_add_night(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
@@ -353,9 +346,8 @@ int tk_monitor_add_night(struct tk_monitor *m, const struct tk_monitor_point *po
 
 	if (status)
 		return status;
-	status = find_candidates(m);
-	if (!status)
-		status = decide(m, events);
+	find_candidates(m);
+	status = decide(m, events);
 	return status ? tk_monitor_out_of_memory(err) : TK_OK;
 }
 

@@ -127,8 +127,6 @@ static struct tk_device_monitor *find_device(const struct tk_monitor_session *w,
 static int list_devices(struct tk_monitor_session *w, struct tk_error *err)
 {
 	w->devices = tk_calloc(w->set->catalog.devices.rows.count + 1, sizeof *w->devices);
-	if (!w->devices)
-		return out_of_memory(err);
 	for (size_t i = 0; i < w->set->count; i++) {
 		const struct tk_series_case *k = &w->set->at[i];
 
@@ -214,8 +212,6 @@ int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *nig
 	struct tk_monitor_session *w = tk_calloc(1, sizeof *w);
 	int status;
 
-	if (!w)
-		return out_of_memory(err);
 	w->set = c;
 	w->night = night;
 	snprintf(w->options, sizeof w->options, "%d %.17g %.17g", FORMAT, c->options.min_effect,

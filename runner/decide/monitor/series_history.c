@@ -124,7 +124,7 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
         const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err)
 {
 	struct series_cursor *p = tk_calloc(count + 1, sizeof *p);
-	int status = p ? TK_OK : out_of_memory(err);
+	int status = TK_OK;
 
 	memset(out, 0, count * sizeof *out);
 	for (size_t i = 0; !status && i < count; i++)

@@ -19,23 +19,21 @@
 #define SPIKE_FACTOR 1.25
 #define SCRATCH 512 /* numbers that need no memory of their own */
 
-int tk_level_find_baseline(const double *y, size_t range, size_t *base)
+void tk_level_find_baseline(const double *y, size_t range, size_t *base)
 {
 	struct tk_changepoint *found = NULL;
 	double values[TK_LEVEL_POINTS_MAX];
 	size_t from = range > TK_LEVEL_POINTS_MAX ? range - TK_LEVEL_POINTS_MAX : 0, count = 0;
-	int status;
 
 	*base = from;
 	if (range - from < NOISE_POINTS_MIN)
-		return TK_OK;
+		return;
 	for (size_t i = from; i < range; i++)
 		values[i - from] = exp(y[i] - y[from]);
-	status = tk_changepoint_find(values, NULL, range - from, NULL, &found, &count);
-	if (!status && count)
+	tk_changepoint_find(values, NULL, range - from, NULL, &found, &count);
+	if (count)
 		*base = from + found[count - 1].index;
 	free(found);
-	return status;
 }
 
 double tk_level_estimate(const double *y, size_t n)
@@ -64,13 +62,12 @@ static void release_scratch(double *work, const double *few)
 
 double tk_level_estimate_noise(const double *y, size_t n)
 {
-	double few[SCRATCH], sigma = 0, *work;
+	double few[SCRATCH], sigma, *work;
 
 	if (n < NOISE_POINTS_MIN)
 		return 0;
 	work = get_scratch(n, few);
-	if (!work || tk_noise_estimate_sigma(y, n, work, &sigma))
-		sigma = 0;
+	sigma = tk_noise_estimate_sigma(y, n, work);
 	release_scratch(work, few);
 	return sigma;
 }
@@ -79,16 +76,15 @@ struct scale {
 	double sigma, tau, marginal, df;
 };
 
-static int estimate_scale(const struct tk_level_test_input *in, struct scale *out)
+static void estimate_scale(const struct tk_level_test_input *in, struct scale *out)
 {
 	struct tk_noise noise = {0};
 	double few[SCRATCH], df = 0, variance, grow;
-	int status = TK_OK;
 
 	if (in->n >= NOISE_POINTS_MIN) {
 		double *work = get_scratch(in->n, few);
 
-		status = work ? tk_noise_estimate(in->y, in->n, work, &noise) : TK_ENOMEM;
+		tk_noise_estimate(in->y, in->n, work, &noise);
 		release_scratch(work, few);
 		df = DF_PER_POINT * (double)(in->n - 1);
 	}
@@ -100,7 +96,6 @@ static int estimate_scale(const struct tk_level_test_input *in, struct scale *ou
 	out->tau = out->sigma * grow;
 	out->marginal = out->sigma / sqrt(1 - fmin(0.9, fmax(0, df > 8 ? noise.rho : 0)));
 	out->df = TK_NOISE_DEFAULT_DF + df;
-	return status;
 }
 
 /* Standard error of the level of n points: at least that of their samples, at most that of one
@@ -177,14 +172,14 @@ static bool had_similar_spike(
 	return largest > 4 * s->sigma && fabs(change) <= SPIKE_FACTOR * largest;
 }
 
-int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split,
+void tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split,
         struct tk_level_change *out)
 {
 	struct scale s;
-	TRY(estimate_scale(in, &s));
+
+	estimate_scale(in, &s);
 	*out = compare_levels(in, &s, base, split);
 	out->p = tk_student_p(out->t, s.df);
-	return TK_OK;
 }
 
 /* The split in the range where two levels fit best. */
@@ -228,16 +223,16 @@ static bool find_worse_again(const struct tk_level_test_input *in, const struct 
 	return found;
 }
 
-int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out)
+void tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out)
 {
+	struct tk_level_change now;
 	struct scale s;
-	TRY(estimate_scale(in, &s));
+
+	estimate_scale(in, &s);
 	*out = (struct tk_level_test){.sigma = s.sigma,
 	        .df = s.df,
 	        .whole = compare_levels(in, &s, base, in->range),
 	        .best = find_best_split(in, &s, base)};
-	struct tk_level_change now;
-
 	out->worse_again = find_worse_again(in, &s, base, &out->best, &now);
 	if (out->worse_again)
 		out->whole = out->best = now;
@@ -251,5 +246,4 @@ int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct 
 	             had_similar_spike(in, &s, out->best.after - out->best.before);
 	out->whole.p = tk_student_p(out->whole.t, s.df);
 	out->best.p = fmin(1, tk_student_p(out->best.t, s.df) * (double)(in->n - in->range));
-	return TK_OK;
 }

@@ -40,18 +40,18 @@ struct tk_level_test {
 	bool spike;                   /* one night, no larger than an earlier spike */
 };
 
-/* Where the level before the range starts: the last change point among y[0 .. range). 0 or
- * TK_ENOMEM. */
-int tk_level_find_baseline(const double *y, size_t range, size_t *base);
+/* Where the level before the range starts: the last change point among y[0 .. range). */
+void tk_level_find_baseline(const double *y, size_t range, size_t *base);
 /* A level is the median of at most this many of the newest points. */
 #define TK_LEVEL_POINTS_MAX 64
 double tk_level_estimate(const double *y, size_t n);
 /* Noise of one night by the series alone; 0: fewer than six points. */
 double tk_level_estimate_noise(const double *y, size_t n);
-/* Tests this one split, whichever fits best. 0 or TK_ENOMEM. */
-int tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split,
+/* Tests this one split, whichever fits best. */
+void tk_level_test_split(const struct tk_level_test_input *in, size_t base, size_t split,
         struct tk_level_change *out);
-/* Tests all splits in the range; the level before it starts at `base`. 0 or TK_ENOMEM. */
-int tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct tk_level_test *out);
+/* Tests all splits in the range; the level before it starts at `base`. */
+void tk_level_test_run(
+        const struct tk_level_test_input *in, size_t base, struct tk_level_test *out);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "core/verdict_text.h"
 #include "decide/report/diff_row.h"

@@ -22,11 +22,6 @@ struct tk_commit_group {
 	struct span common;                 /* overlap of its alerts whose revisions are known */
 };
 
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while grouping alerts");
-}
-
 /* ---- ranges of revisions --------------------------------------------------------------------- */
 
 /* Ids 0: unknown. */
@@ -83,8 +78,6 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 		return TK_OK;
 	}
 	grown = tk_realloc(g->at, (g->count + 1) * sizeof *grown);
-	if (!grown)
-		return out_of_memory(err);
 	g->at = grown;
 	grown[g->count] = (struct tk_commit_group){
 	        .failure = failure, .upstream_id = upstream_id, .device = device, .common = *span};

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "core/night.h"
 #include "decide/triage/missing_data_search.h"
 
@@ -104,8 +104,6 @@ static int read_calendars(struct search *s, struct tk_error *err)
 	int status = TK_OK;
 
 	s->calendars = tk_calloc(machines->count + 1, sizeof *s->calendars);
-	if (!s->calendars)
-		return out_of_memory(err);
 	for (size_t m = 0; !status && m < machines->count; m++) {
 		struct calendar *c = &s->calendars[s->calendar_count++];
 
@@ -190,8 +188,6 @@ static int add(struct search *s, const struct tk_missing_data *missing, const ch
 	        tk_realloc(s->found.at, (s->found.count + 1) * sizeof *grown);
 	struct tk_missing_data *added;
 
-	if (!grown)
-		return out_of_memory(err);
 	s->found.at = grown;
 	added = &grown[s->found.count];
 	*added = *missing;

@@ -248,7 +248,7 @@ static void q_values_follow_the_definition(void **state)
 			p[i] = tk_rng_below(&r, 9) == 0 ? NAN
 			       : tk_rng_below(&r, 3)    ? pow(tk_rng_uniform(&r), 4)
 			                                : (double)tk_rng_below(&r, 5) / 4;
-		assert_int_equal(tk_fdr_adjust(p, n, q), TK_OK);
+		tk_fdr_adjust(p, n, q);
 		for (size_t i = 0; i < n; i++) {
 			if (isnan(p[i])) {
 				assert_true(isnan(q[i]));
@@ -270,8 +270,8 @@ static void q_values_do_not_depend_on_the_order(void **state)
 	for (size_t i = 0; i < 30; i++)
 		p[i] = tk_normal_p(p[i] * 2);
 	reverse(p, 30, reversed);
-	assert_int_equal(tk_fdr_adjust(p, 30, q), TK_OK);
-	assert_int_equal(tk_fdr_adjust(reversed, 30, q2), TK_OK);
+	tk_fdr_adjust(p, 30, q);
+	tk_fdr_adjust(reversed, 30, q2);
 	for (size_t i = 0; i < 30; i++) {
 		near_by(q2[29 - i], q[i], 0);
 		for (size_t k = 0; k < 30; k++)
@@ -285,12 +285,12 @@ static void more_tests_raise_q(void **state)
 	double p[] = {0.001, 0.01, NAN, NAN}, alone[2], q[4];
 
 	(void)state;
-	assert_int_equal(tk_fdr_adjust(p, 2, alone), TK_OK);
+	tk_fdr_adjust(p, 2, alone);
 	near(alone[0], 0.002), near(alone[1], 0.01);
-	assert_int_equal(tk_fdr_adjust(p, 4, q), TK_OK);
+	tk_fdr_adjust(p, 4, q);
 	near(q[0], alone[0]), near(q[1], alone[1]);
 	p[2] = p[3] = 0.9;
-	assert_int_equal(tk_fdr_adjust(p, 4, q), TK_OK);
+	tk_fdr_adjust(p, 4, q);
 	near(q[0], 0.004), near(q[1], 0.02), near(q[2], 0.9);
 }
 
