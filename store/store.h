@@ -356,6 +356,8 @@ int tk_store_list_verdicts(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err);
 int tk_store_find_verdict(struct tk_store *s, int64_t night_id, int64_t series_id,
         struct tk_rows *out, struct tk_error *err);
+/* Rows of the views verdict_v and alert_v: struct tk_verdict_row, struct tk_alert_row. */
+extern const struct tk_row_type tk_verdict_v_type, tk_alert_v_type;
 int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */

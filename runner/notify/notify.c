@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/try.h"
 #include "store/store.h"
 #include "upstream/http.h"
 
@@ -25,8 +26,9 @@
 struct message {
 	json_t *list;
 	const char *text, *site_url;
-	const struct tk_night_row *night; /* NULL: unknown */
-	const char *machine;
+	bool has_night;
+	struct tk_night_row night;
+	struct tk_machine_row machine;
 };
 
 struct sink {
@@ -42,12 +44,12 @@ static json_t *webhook_body(const struct message *m)
 	json_t *body =
 	        json_pack("{s:s,s:s,s:O}", "source", "tracker", "text", m->text, "alerts", m->list);
 
-	if (m->night)
+	if (m->has_night)
 		json_object_set_new(body, "night",
-		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night->uid, "machine",
-		                m->machine, "kind", tk_night_kind_name(m->night->kind), "status",
-		                tk_night_status_name(m->night->status), "started_s",
-		                (json_int_t)m->night->started_s));
+		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night.uid, "machine",
+		                m->machine.name, "kind", tk_night_kind_name(m->night.kind),
+		                "status", tk_night_status_name(m->night.status), "started_s",
+		                (json_int_t)m->night.started_s));
 	if (m->site_url && *m->site_url)
 		json_object_set_new(body, "site", json_string(m->site_url));
 	return body;
@@ -124,58 +126,6 @@ static const struct sink *find_sink(const char *address)
 
 /* ---- alerts that a sink has not received ---- */
 
-struct history {
-	struct tk_rows alerts, triage, sent, series, nights, machines;
-};
-
-static void free_history(struct history *h)
-{
-	tk_rows_free(&h->alerts);
-	tk_rows_free(&h->triage);
-	tk_rows_free(&h->sent);
-	tk_rows_free(&h->series);
-	tk_rows_free(&h->nights);
-	tk_rows_free(&h->machines);
-}
-
-static int load_history(struct tk_store *s, struct history *h, struct tk_error *err)
-{
-	int status = tk_store_list_alerts(s, &h->alerts, err);
-
-	if (!status)
-		status = tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &h->triage, err);
-	if (!status)
-		status = tk_store_list(s, TK_TABLE_notification, NULL, TK_NO_ARGS, &h->sent, err);
-	if (!status)
-		status = tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &h->series, err);
-	if (!status)
-		status = tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &h->nights, err);
-	return status ? status
-	              : tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &h->machines, err);
-}
-
-static bool was_sent(
-        const struct history *h, const char *uid, const struct sink *sink, const char *target)
-{
-	for (size_t i = 0; i < h->sent.count; i++) {
-		const struct tk_notification_row *n =
-		        TK_ROWS_AT(&h->sent, struct tk_notification_row, i);
-
-		if (!strcmp(n->alert_uid, uid) && !strcmp(n->sink, sink->name) &&
-		        !strcmp(n->target, target))
-			return true;
-	}
-	return false;
-}
-
-static const char *find_slug(const struct history *h, int64_t series_id)
-{
-	for (size_t i = 0; i < h->series.count; i++)
-		if (TK_ROWS_AT(&h->series, struct tk_series_row, i)->id == series_id)
-			return TK_ROWS_AT(&h->series, struct tk_series_row, i)->slug;
-	return "";
-}
-
 /* The alert on the page of alerts; null without a site. */
 static json_t *make_link(const char *site_url, const struct tk_alert_row *a)
 {
@@ -186,23 +136,24 @@ static json_t *make_link(const char *site_url, const struct tk_alert_row *a)
 	                             : json_null();
 }
 
-static json_t *alert_json(
-        const struct history *h, const struct tk_alert_row *a, const char *site_url)
+static int add_alert(struct tk_store *s, const struct tk_alert_row *a, const char *site_url,
+        json_t *list, struct tk_error *err)
 {
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:s,s:s,s:s,s:o,s:o,s:I,s:o}", "uid",
-	        a->uid, "kind", tk_alert_kind_name(a->kind), "group", a->group_uid, "series",
-	        find_slug(h, a->series_id), "title", a->title, "before",
-	        tk_json_number(a->before_value), "after", tk_json_number(a->after_value), "change",
-	        a->change, "cause", tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev",
-	        a->bad_rev, "first_bad", tk_json_text(a->first_bad_rev), "first_bad_author",
-	        tk_json_text(a->first_bad_author), "opened_s", (json_int_t)a->opened_s, "link",
-	        make_link(site_url, a));
-}
+	struct tk_series_row series = {.slug = ""};
 
-/* Open, and without a triage state. */
-static bool is_new(const struct history *h, const struct tk_alert_row *a)
-{
-	return a->status == TK_ALERT_OPEN && tk_alert_compute_state(&h->triage, a) == TK_TRIAGE_NEW;
+	if (a->series_id)
+		TRY(tk_store_get(s, TK_TABLE_series, a->series_id, &series, err));
+	json_array_append_new(
+	        list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:s,s:s,s:s,s:o,s:o,s:I,s:o}",
+	                      "uid", a->uid, "kind", tk_alert_kind_name(a->kind), "group",
+	                      a->group_uid, "series", series.slug, "title", a->title, "before",
+	                      tk_json_number(a->before_value), "after",
+	                      tk_json_number(a->after_value), "change", a->change, "cause",
+	                      tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev",
+	                      a->bad_rev, "first_bad", tk_json_text(a->first_bad_rev),
+	                      "first_bad_author", tk_json_text(a->first_bad_author), "opened_s",
+	                      (json_int_t)a->opened_s, "link", make_link(site_url, a)));
+	return TK_OK;
 }
 
 /* With the commit that a bisection found, else with the first revision that is known to be bad. */
@@ -216,79 +167,77 @@ static void add_line(struct tk_buf *lines, const struct tk_alert_row *a)
 		tk_buf_add_printf(lines, ", first bad revision %.12s", a->bad_rev);
 }
 
-/* New alerts that the sink has not received; *list is the caller's. */
-static int collect(const struct history *h, const struct sink *sink, const char *target,
-        const char *site_url, json_t **list, struct tk_buf *text, struct tk_error *err)
+/* Open alerts without a triage state that the sink has not received. */
+static int collect(struct tk_store *s, const struct sink *sink, const char *target,
+        const char *site_url, json_t *list, struct tk_buf *text, struct tk_error *err)
 {
-	struct tk_buf lines = TK_BUF_INIT;
-	size_t n = 0;
+	AUTO(tk_rows) alerts = {0};
+	AUTO(tk_buf) lines = {0};
 
-	*list = json_array();
-	for (size_t i = 0; *list && i < h->alerts.count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(&h->alerts, struct tk_alert_row, i);
+	TRY(tk_store_select(s,
+	        "SELECT * FROM alert_v a WHERE status='open' AND decision IN ('', 'reopen') AND"
+	        " NOT EXISTS (SELECT 1 FROM notification n WHERE n.alert_uid=a.uid AND n.sink=?1"
+	        " AND n.target=?2) ORDER BY opened_s DESC, uid",
+	        TK_ARGS(sink->name, target), &tk_alert_v_type, &alerts, err));
+	for (size_t i = 0; i < alerts.count; i++) {
+		const struct tk_alert_row *a = TK_ROWS_AT(&alerts, struct tk_alert_row, i);
 
-		if (!is_new(h, a) || was_sent(h, a->uid, sink, target))
-			continue;
-		if (json_array_append_new(*list, alert_json(h, a, site_url))) {
-			tk_buf_free(&lines);
-			return tk_fail(err, TK_ENOMEM, "out of memory");
-		}
-		if (n++ < TEXT_ALERTS)
+		TRY(add_alert(s, a, site_url, list, err));
+		if (i < TEXT_ALERTS)
 			add_line(&lines, a);
 	}
-	tk_buf_add_printf(
-	        text, "tracker: %zu new alert%s%s", n, n == 1 ? "" : "s", tk_buf_cstr(&lines));
-	if (n > TEXT_ALERTS)
-		tk_buf_add_printf(text, "\n- and %zu more", n - TEXT_ALERTS);
-	tk_buf_free(&lines);
-	return *list ? tk_buf_status(text, err) : tk_fail(err, TK_ENOMEM, "out of memory");
+	tk_buf_add_printf(text, "tracker: %zu new alert%s%s", alerts.count,
+	        alerts.count == 1 ? "" : "s", tk_buf_cstr(&lines));
+	if (alerts.count > TEXT_ALERTS)
+		tk_buf_add_printf(text, "\n- and %zu more", alerts.count - TEXT_ALERTS);
+	return TK_OK;
 }
 
-static int record_sent(struct tk_store *s, const json_t *list, const struct sink *sink,
+static int put_sent(struct tk_store *s, const json_t *list, const struct sink *sink,
         const char *target, struct tk_error *err)
 {
 	json_t *alert;
 	size_t i;
-	int status = tk_store_begin(s, err);
 
-	if (status)
-		return status;
 	json_array_foreach (list, i, alert) {
 		const struct tk_notification_row row = {
 		        json_string_value(json_object_get(alert, "uid")), sink->name, target,
 		        tk_clock_now_s()};
 
-		status = tk_store_put(s, TK_TABLE_notification, &row, NULL, err);
-		if (status)
-			break;
+		TRY(tk_store_put(s, TK_TABLE_notification, &row, NULL, err));
 	}
-	if (!status)
-		return tk_store_commit(s, err);
-	tk_store_rollback(s);
-	return status;
+	return TK_OK;
 }
 
-static void describe_night(const struct history *h, int64_t night_id, struct message *m)
+static int record_sent(struct tk_store *s, const json_t *list, const struct sink *sink,
+        const char *target, struct tk_error *err)
 {
-	for (size_t i = 0; i < h->nights.count; i++)
-		if (TK_ROWS_AT(&h->nights, struct tk_night_row, i)->id == night_id)
-			m->night = TK_ROWS_AT(&h->nights, struct tk_night_row, i);
-	m->machine = "";
-	for (size_t i = 0; m->night && i < h->machines.count; i++)
-		if (TK_ROWS_AT(&h->machines, struct tk_machine_row, i)->id == m->night->machine_id)
-			m->machine = TK_ROWS_AT(&h->machines, struct tk_machine_row, i)->name;
+	TRY(tk_store_begin(s, err));
+	if (!put_sent(s, list, sink, target, err))
+		return tk_store_commit(s, err);
+	tk_store_rollback(s);
+	return err->status;
+}
+
+/* A night that is not known is left out. */
+static void describe_night(struct tk_store *s, int64_t night_id, struct message *m)
+{
+	struct tk_error unknown = {0};
+
+	m->has_night =
+	        !tk_store_get(s, TK_TABLE_night, night_id, &m->night, &unknown) &&
+	        !tk_store_get(s, TK_TABLE_machine, m->night.machine_id, &m->machine, &unknown);
 }
 
 int tk_notify_send_alerts(
         struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
 {
 	const char *address = options->webhook_url;
-	struct history h = {0};
-	struct tk_buf text = TK_BUF_INIT;
-	struct message m = {.site_url = options->site_url};
+	json_auto_t *list = json_array();
+	AUTO(tk_buf) text = {0};
+	struct message m = {.list = list, .site_url = options->site_url};
 	char target[TK_HASH_HEX_SIZE];
 	const struct sink *sink;
-	int status;
 
 	if (!address || !*address)
 		return 0;
@@ -299,18 +248,11 @@ int tk_notify_send_alerts(
 		        "file:");
 	tk_hash_bytes(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
-	status = load_history(store, &h, err);
-	if (!status)
-		status = collect(&h, sink, target, options->site_url, &m.list, &text, err);
-	if (!status && json_array_size(m.list)) {
-		m.text = text.data;
-		describe_night(&h, options->night_id, &m);
-		status = sink->send(address, &m, err);
-		if (!status)
-			status = record_sent(store, m.list, sink, target, err);
-	}
-	json_decref(m.list);
-	tk_buf_free(&text);
-	free_history(&h);
-	return status;
+	TRY(collect(store, sink, target, options->site_url, list, &text, err));
+	if (!json_array_size(list))
+		return 0;
+	m.text = tk_buf_cstr(&text);
+	describe_night(store, options->night_id, &m);
+	TRY(sink->send(address, &m, err));
+	return record_sent(store, list, sink, target, err);
 }

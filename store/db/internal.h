@@ -41,7 +41,6 @@ struct tk_db_table {
 
 extern const struct tk_db_table tk_tables[TK_TABLE_COUNT];
 /* Rows of verdict_v and alert_v. */
-extern const struct tk_row_type tk_verdict_v_type, tk_alert_v_type;
 
 struct tk_bytes {
 	const void *data;
