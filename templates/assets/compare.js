@@ -163,8 +163,15 @@ window.tracker ??= {};
         `${losses} faster, ${wins} slower, ${NO_DIFFERENCE} in ${ties}.`,
       );
     } else if (count) {
-      const geomean = `geometric mean of ${plural(count, "problem")}`;
-      sentences.push(`${b} takes ${format.factor(mean)} the time of ${a} (${geomean}).`);
+      const problems = plural(count, "problem");
+      const ratio = Math.max(mean, 1 / mean);
+      const size = ratio < 2 ? format.change(ratio - 1).slice(1) : format.factor(ratio);
+      const word = mean > 1 ? "slower" : "faster";
+      sentences.push(
+        ratio < 1.005
+          ? `${a} and ${b} are equally fast (${problems}).`
+          : `${b} is ${size} ${word} than ${a} (geometric mean of ${problems}).`,
+      );
       const even = ties ? `, ${NO_DIFFERENCE} in ${ties}` : "";
       sentences.push(`${a} is faster in ${wins}, ${b} in ${losses}${even}.`);
     }
