@@ -18,14 +18,15 @@
 void tk_data_add_revisions(
         struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream)
 {
-	bool first = true;
+	struct tk_buf ids = TK_BUF_INIT; /* oldest first */
 	tk_data_begin(out, "revisions");
 	for (size_t i = 0; i < m->revision_rows.count; i++) {
 		const struct tk_revision_row *r =
 		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
 		if (r->upstream_id != upstream->id)
 			continue;
-		tk_buf_add_printf(out, "%s\"%lld\":[", first ? "\n" : ",\n", (long long)r->id);
+		tk_buf_add_printf(out, "%s\"%lld\":[", ids.len ? ",\n" : "\n", (long long)r->id);
+		tk_buf_add_printf(&ids, ids.len ? ",%lld" : "%lld", (long long)r->id);
 		tk_data_add_text(out, r->rev, REV_BYTES);
 		tk_buf_add_char(out, ',');
 		tk_data_add_text(out, r->subject, SUBJECT_BYTES);
@@ -35,21 +36,11 @@ void tk_data_add_revisions(
 		if (m->revision_files[i])
 			tk_buf_add_printf(out, ",\"revisions/%s.html\"", m->revision_files[i]);
 		tk_buf_add_char(out, ']');
-		first = false;
 	}
-	tk_buf_add_str(out, "});\n");
-	/* the ids of this upstream's revisions, oldest first */
-	tk_buf_add_printf(out, "tracker.data.add(\"data/revisions-%lld.js\",{\"ids\":[",
-	        (long long)upstream->id);
-	first = true;
-	for (size_t i = 0; i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r =
-		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
-		if (r->upstream_id == upstream->id)
-			tk_buf_add_printf(out, first ? "%lld" : ",%lld", (long long)r->id),
-			        first = false;
-	}
-	tk_buf_add_str(out, "]});\n");
+	tk_buf_add_printf(out,
+	        "});\ntracker.data.add(\"data/revisions-%lld.js\",{\"ids\":[%s]});\n",
+	        (long long)upstream->id, tk_buf_cstr(&ids));
+	tk_buf_free(&ids);
 }
 
 /* Ids and times of all nights as differences; the pages that exist, by id. */
@@ -83,19 +74,19 @@ void tk_data_add_nights(struct tk_buf *out, const struct tk_model *m)
 
 void tk_data_add_environments(struct tk_buf *out, const struct tk_model *m)
 {
-	bool first = true;
 	tk_data_begin(out, "environments");
 	for (size_t i = 0; i < m->environment_rows.count; i++) {
-		const struct tk_environment_row *e =
-		        TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
-		const struct tk_environment_row *before = tk_environment_find_previous(m, e);
+		const struct tk_environment_row *e = TK_ROWS_AT(&m->environment_rows,
+		                                        struct tk_environment_row, i),
+		                                *before = NULL;
 		struct tk_buf text = TK_BUF_INIT;
+		for (size_t k = 1; k <= i && !before; k++)
+			before = e[-k].device_id == e->device_id ? &e[-k] : NULL;
 		if (before)
 			tk_environment_add_diff(&text, before->attributes, e->attributes);
-		tk_buf_add_printf(out, "%s\"%lld\":", first ? "\n" : ",\n", (long long)e->id);
+		tk_buf_add_printf(out, "%s\"%lld\":", i ? ",\n" : "\n", (long long)e->id);
 		tk_data_add_text(out, tk_buf_cstr(&text), 200);
 		tk_buf_free(&text);
-		first = false;
 	}
 	tk_buf_add_str(out, "});\n");
 }

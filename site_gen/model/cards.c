@@ -4,13 +4,13 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/standings.h"
@@ -180,24 +180,17 @@ const struct tk_card_member *tk_card_group(const struct tk_card *card, size_t gr
 
 /* ---- loading ---- */
 
-/* The environment of the newest point of each device; 0: never measured. */
-static int64_t *find_environments(const struct tk_model *m)
+/* The environment of the newest point of a device; 0: never measured. */
+static int64_t find_environment(const struct tk_model *m, const struct tk_site_device *device)
 {
-	struct newest {
-		int64_t as_of_s, environment_id;
-	} *newest = tk_calloc(m->device_count + 1, sizeof *newest);
-	int64_t *out = tk_calloc(m->device_count + 1, sizeof *out);
-	for (size_t i = 0; newest && out && i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
+	const struct tk_point *newest = NULL;
+	for (const struct tk_site_series *s = m->series; s < m->series + m->series_count; s++) {
 		const struct tk_point *last = tk_series_last_point(s);
-		size_t d = (size_t)(s->device - m->devices);
-		if (!last || last->as_of_s < newest[d].as_of_s || !tk_series_is_suite_time(s))
-			continue;
-		newest[d] = (struct newest){last->as_of_s, last->environment_id};
-		out[d] = last->environment_id;
+		if (s->device == device && last && tk_series_is_suite_time(s) &&
+		        (!newest || last->as_of_s >= newest->as_of_s))
+			newest = last;
 	}
-	free(newest);
-	return out;
+	return newest ? newest->environment_id : 0;
 }
 
 static int compare_members(const void *a, const void *b)
@@ -232,20 +225,15 @@ static void find_groups(struct tk_card *card)
 {
 	for (size_t i = 0; i < card->count; i++) {
 		struct tk_card_member *member = &card->members[i];
-		member->group = card->group_count;
-		for (size_t g = 0; g < card->group_count && member->group == card->group_count;
-		        g++) {
-			size_t count = 0;
-			const struct tk_card_member *first = NULL;
-			for (size_t k = 0; k < i; k++)
-				if (card->members[k].group == g) {
-					first = first ? first : &card->members[k];
-					count++;
-				}
+		size_t group = 0;
+		for (; group < card->group_count; group++) {
+			size_t count;
+			const struct tk_card_member *first = tk_card_group(card, group, &count);
 			if (count < TK_CARD_GROUP_MAX && is_comparable(member, first))
-				member->group = g;
+				break;
 		}
-		card->group_count += member->group == card->group_count;
+		member->group = group;
+		card->group_count += group == card->group_count;
 	}
 	order_groups(card);
 }
@@ -255,60 +243,67 @@ static bool is_same_model(const struct tk_site_device *a, const struct tk_site_d
 	return !strcmp(a->row->name, b->row->name) && !strcmp(a->row->kind, b->row->kind);
 }
 
-static void add_card(
-        const struct tk_model *m, const int64_t *environments, size_t first, struct tk_cards *out)
+/* The card of a device's model, where it joins. */
+static struct tk_card *find_card(
+        const struct tk_model *m, const struct tk_site_device *device, struct tk_cards *cards)
 {
-	struct tk_card *card = &out->at[out->count++];
-	char *name = NULL;
-	*card = (struct tk_card){.name = m->devices[first].row->name,
+	for (size_t i = 0; i < cards->count; i++)
+		if (is_same_model(cards->at[i].members[0].device, device))
+			return &cards->at[i];
+	AUTO_TEXT name = tk_sprintf("%s.%s", device->row->kind, device->row->name);
+	struct tk_card *card = &cards->at[cards->count++];
+	*card = (struct tk_card){.name = device->row->name,
+	        .file = tk_path_make_slug(name),
 	        .members = tk_calloc(m->device_count, sizeof *card->members)};
-	if (asprintf(&name, "%s.%s", m->devices[first].row->kind, card->name) >= 0)
-		card->file = tk_path_make_slug(name);
-	free(name);
-	for (size_t d = first; d < m->device_count; d++) {
-		const struct tk_environment_row *e =
-		        tk_row_index_find(&m->environments_by_id, environments[d]);
-		if (environments[d] && is_same_model(&m->devices[first], &m->devices[d]))
-			card->members[card->count++] =
-			        (struct tk_card_member){&m->devices[d], environments[d],
-			                e ? tk_attributes_flatten(e->attributes) : NULL, 0};
-	}
-	find_groups(card);
+	for (size_t i = 0; i < m->device_count; i++)
+		card->members[i].group = SIZE_MAX; /* none yet */
+	return card;
+}
+
+static void free_card(struct tk_card *card)
+{
+	for (size_t i = 0; i < card->count; i++)
+		json_decref(card->members[i].attributes);
+	free(card->members);
+	free(card->file);
 }
 
 void tk_cards_load(const struct tk_model *m, struct tk_cards *out)
 {
-	int64_t *environments = find_environments(m);
-	*out = (struct tk_cards){.at = tk_calloc(m->device_count + 1, sizeof *out->at)};
-	for (size_t d = 0; d < m->device_count; d++) {
-		size_t before = 0, after = 0;
-		for (size_t k = 0; k < m->device_count; k++)
-			if (environments[k] && is_same_model(&m->devices[d], &m->devices[k]))
-				*(k < d ? &before : &after) += 1;
-		if (environments[d] && !before && after > 1)
-			add_card(m, environments, d, out);
+	struct tk_cards all = {.at = tk_calloc(m->device_count + 1, sizeof *all.at)};
+	for (size_t i = 0; i < m->device_count; i++) {
+		const struct tk_site_device *device = &m->devices[i];
+		int64_t id = find_environment(m, device);
+		if (!id)
+			continue;
+		const struct tk_environment_row *e = tk_row_index_find(&m->environments_by_id, id);
+		struct tk_card *card = find_card(m, device, &all);
+		struct tk_card_member *member = &card->members[card->count++];
+		member->device = device;
+		member->environment_id = id;
+		member->attributes = e ? tk_attributes_flatten(e->attributes) : NULL;
 	}
-	free(environments);
+	*out = (struct tk_cards){.at = all.at};
+	for (size_t i = 0; i < all.count; i++) {
+		struct tk_card card = all.at[i];
+		if (card.count < 2) {
+			free_card(&card);
+			continue;
+		}
+		find_groups(&card);
+		out->at[out->count++] = card;
+	}
 }
 
 void tk_cards_free(struct tk_cards *cards)
 {
-	for (size_t i = 0; i < cards->count; i++) {
-		for (size_t k = 0; k < cards->at[i].count; k++)
-			json_decref(cards->at[i].members[k].attributes);
-		free(cards->at[i].members);
-		free(cards->at[i].file);
-	}
+	for (size_t i = 0; i < cards->count; i++)
+		free_card(&cards->at[i]);
 	free(cards->at);
 	*cards = (struct tk_cards){0};
 }
 
 /* ---- card ranking ---- */
-
-static double time_of(const struct tk_site_series *s)
-{
-	return tk_series_last_point(s)->value;
-}
 
 static bool is_same_backend(const struct tk_site_series *a, const struct tk_site_series *b)
 {
@@ -373,11 +368,11 @@ static void find_counted(
 		row->is_counted[i] = chosen && revisions[i] == chosen;
 		if (!row->is_counted[i])
 			continue;
-		if (!row->is_ranked || time_of(row->at[i]) < lo)
+		if (!row->is_ranked || tk_series_newest_value(row->at[i]) < lo)
 			row->best = row->at[i];
 		row->is_ranked = true;
-		lo = fmin(lo, time_of(row->at[i]));
-		hi = fmax(hi, time_of(row->at[i]));
+		lo = fmin(lo, tk_series_newest_value(row->at[i]));
+		hi = fmax(hi, tk_series_newest_value(row->at[i]));
 		counted++;
 	}
 	row->spread = counted > 1 ? hi / lo - 1 : NAN;
@@ -390,7 +385,8 @@ static void add_to_pairs(struct tk_card_ranking *r, const struct tk_card_row *ro
 			struct tk_card_pair *pair = &r->pairs[i][k];
 			if (i == k || !row->is_counted[i] || !row->is_counted[k])
 				continue;
-			double ratio = time_of(row->at[i]) / time_of(row->at[k]);
+			double ratio = tk_series_newest_value(row->at[i]) /
+			               tk_series_newest_value(row->at[k]);
 			pair->lo = pair->count ? fmin(pair->lo, ratio) : ratio;
 			pair->hi = pair->count ? fmax(pair->hi, ratio) : ratio;
 			pair->log_sum += log(ratio);
@@ -401,7 +397,7 @@ static void add_to_pairs(struct tk_card_ranking *r, const struct tk_card_row *ro
 static int compare_best(const void *a, const void *b)
 {
 	const struct tk_card_row *x = a, *y = b;
-	double d = time_of(x->best) - time_of(y->best);
+	double d = tk_series_newest_value(x->best) - tk_series_newest_value(y->best);
 	if (x->is_ranked != y->is_ranked)
 		return x->is_ranked ? -1 : 1;
 	return d < 0 ? -1 : d > 0;
@@ -440,7 +436,7 @@ static void add_problem(
 		if (k == count)
 			rows[count++] = (struct tk_card_row){.best = s};
 		rows[k].at[member] = s;
-		if (time_of(s) < time_of(rows[k].best))
+		if (tk_series_newest_value(s) < tk_series_newest_value(rows[k].best))
 			rows[k].best = s;
 	}
 	if (!count)
@@ -496,10 +492,7 @@ void tk_card_ranking_load(const struct tk_model *m, const struct tk_card *card, 
 	        .rows = tk_malloc((m->series_count + 1) * sizeof *out->rows)};
 	out->members = tk_card_group(card, group, &out->member_count);
 	for (size_t i = 0, end; i < m->series_count; i = end) {
-		for (end = i;
-		        end < m->series_count && m->series[end].problem == m->series[i].problem;
-		        end++)
-			;
+		end = tk_model_problem_end(m, i);
 		add_problem(m, out, i, end, tie);
 	}
 	order_members(out);

@@ -93,20 +93,6 @@ const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE])
 	return out;
 }
 
-const struct tk_environment_row *tk_environment_find_previous(
-        const struct tk_model *m, const struct tk_environment_row *e)
-{
-	const struct tk_environment_row *before = NULL;
-	for (size_t i = 0; i < m->environment_rows.count; i++) {
-		const struct tk_environment_row *other =
-		        TK_ROWS_AT(&m->environment_rows, struct tk_environment_row, i);
-		if (other->device_id == e->device_id && other->id < e->id &&
-		        (!before || other->id > before->id))
-			before = other;
-	}
-	return before;
-}
-
 #define FLAT_DEPTH 4
 
 static void flatten(json_t *into, json_t *from, const char *parent, int depth)

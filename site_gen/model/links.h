@@ -21,9 +21,6 @@ const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE]);
 /* 12 digits of a hash; other revisions up to 24 bytes. */
 const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE]);
 
-/* The previous environment of the same device; NULL: this is the first. */
-const struct tk_environment_row *tk_environment_find_previous(
-        const struct tk_model *m, const struct tk_environment_row *e);
 /* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...}
  * reads as "kernel". A name that is already used gets its parent's name as a prefix. The caller
  * frees it; NULL: not an object. */

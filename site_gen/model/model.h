@@ -133,6 +133,8 @@ void tk_model_free(struct tk_model *m);
 const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int64_t id);
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
+/* The end of the series of the problem of m->series[first]. */
+size_t tk_model_problem_end(const struct tk_model *m, size_t first);
 /* Whether some night was analysed. */
 bool tk_model_has_verdicts(const struct tk_model *m);
 /* The file of the page of a revision; NULL: it has none. */

@@ -355,6 +355,14 @@ int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 
 /* ---- series ---- */
 
+size_t tk_model_problem_end(const struct tk_model *m, size_t first)
+{
+	size_t end = first + 1;
+	while (end < m->series_count && m->series[end].problem == m->series[first].problem)
+		end++;
+	return end;
+}
+
 const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
 {
 	return s->newest_count ? &s->newest[s->newest_count - 1] : NULL;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/format_point.h"
@@ -58,15 +57,13 @@ static void move_contender(struct tk_standing *out, size_t from, size_t to)
 	out->at[to] = s;
 }
 
-/* The contenders of one problem, which is that of series[first]. Returns the end of its series.
- * tie: as in tk_point_compare. */
-static size_t load_standing(const struct tk_model *m, size_t first,
-        const struct tk_site_device *device, double tie, struct tk_standing *out)
+/* The contenders of one problem, that of the series [first, end). tie: as in tk_point_compare. */
+static struct tk_standing load_standing(const struct tk_model *m, size_t first, size_t end,
+        const struct tk_site_device *device, double tie)
 {
-	size_t end = first;
-	*out = (struct tk_standing){0};
-	for (; end < m->series_count && m->series[end].problem == m->series[first].problem; end++) {
-		const struct tk_site_series *s = &m->series[end];
+	struct tk_standing standing = {0}, *out = &standing;
+	for (size_t i = first; i < end; i++) {
+		const struct tk_site_series *s = &m->series[i];
 		if (s->device == device && tk_series_is_ranked(s) && tk_series_newest_value(s) > 0)
 			add_contender(out, s);
 	}
@@ -74,7 +71,7 @@ static size_t load_standing(const struct tk_model *m, size_t first,
 		if (i == 0 || tk_point_compare(tk_series_last_point(out->at[0]),
 		                      tk_series_last_point(out->at[i]), tie) == TK_POINTS_TIE)
 			move_contender(out, i, out->first_count++);
-	return end;
+	return standing;
 }
 
 static bool is_same_key(const struct tk_site_series *a, const struct tk_site_series *b)
@@ -96,8 +93,8 @@ void tk_standings_load(const struct tk_model *m, double tie, struct tk_standings
 		const struct tk_site_device *device = tk_model_ordered_device(m, d);
 		size_t begin = out->count;
 		for (size_t i = 0, end; i < m->series_count; i = end) {
-			struct tk_standing one;
-			end = load_standing(m, i, device, tie, &one);
+			end = tk_model_problem_end(m, i);
+			const struct tk_standing one = load_standing(m, i, end, device, tie);
 			if (!one.count)
 				continue;
 			/* series are sorted by kernel, then type */
@@ -118,10 +115,8 @@ double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site
 	*problems = 0;
 	for (size_t i = 0, end; i < m->series_count; i = end) {
 		double vendor = INFINITY, other = INFINITY;
-		for (end = i;
-		        end < m->series_count && m->series[end].problem == m->series[i].problem;
-		        end++) {
-			const struct tk_site_series *s = &m->series[end];
+		end = tk_model_problem_end(m, i);
+		for (const struct tk_site_series *s = &m->series[i]; s < &m->series[end]; s++) {
 			double *best = tk_series_is_vendor(s) ? &vendor : &other;
 			if (s->device == device && tk_series_is_ranked(s) &&
 			        !strcmp(s->problem->op, op))
@@ -149,16 +144,6 @@ struct field {
 	size_t count;
 };
 
-static double time_of(const struct tk_site_series *s)
-{
-	return tk_series_last_point(s)->value;
-}
-
-static double fastest_time(const struct tk_standing *standing)
-{
-	return time_of(standing->at[0]);
-}
-
 static struct contender *find_contender(const struct field *f, const struct tk_site_series *s)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -178,7 +163,8 @@ static void add_standing(struct field *f, const struct tk_standing *standing)
 		}
 		c->problems++;
 		c->firsts += i < standing->first_count;
-		c->log_ratio += log(time_of(standing->at[i]) / fastest_time(standing));
+		c->log_ratio += log(tk_series_newest_value(standing->at[i]) /
+		                    tk_series_newest_value(standing->at[0]));
 	}
 }
 
@@ -212,40 +198,27 @@ static void choose_single(const struct field *f, struct tk_dispatch *out)
 	out->single_ratio = exp(best->log_ratio / (double)best->problems);
 }
 
-int tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
-        double tie, struct tk_dispatch *out, struct tk_error *err)
+void tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
+        double tie, struct tk_dispatch *out)
 {
 	struct field f = {0};
-	size_t capacity = 0;
-	int status = 0;
 	*out = (struct tk_dispatch){.device = device};
-	for (size_t i = 0, end; !status && i < m->series_count; i = end) {
-		struct tk_standing standing;
-		end = i + 1;
+	for (size_t i = 0, end; i < m->series_count; i = end) {
+		end = tk_model_problem_end(m, i);
 		if (strcmp(m->series[i].problem->op, op))
 			continue;
-		end = load_standing(m, i, device, tie, &standing);
+		const struct tk_standing standing = load_standing(m, i, end, device, tie);
 		if (!standing.count)
 			continue;
-		if (out->count == capacity) {
-			capacity = 2 * capacity + 16;
-			void *more = tk_realloc(out->at, capacity * sizeof *out->at);
-			if (!more) {
-				status = tk_fail(err, TK_ENOMEM, "out of memory");
-				break;
-			}
-			out->at = more;
-		}
+		out->at = tk_reallocarray(out->at, out->count + 1, sizeof *out->at);
 		out->at[out->count++] = (struct tk_dispatch_row){.standing = standing};
 		out->contested += standing.count > 1;
 		add_standing(&f, &standing);
 	}
-	for (size_t i = 0; !status && i < out->count; i++)
+	for (size_t i = 0; i < out->count; i++)
 		choose(&f, &out->at[i]);
-	if (!status)
-		choose_single(&f, out);
+	choose_single(&f, out);
 	free(f.at);
-	return status;
 }
 
 void tk_dispatch_free(struct tk_dispatch *d)
@@ -263,5 +236,5 @@ const struct tk_site_series *tk_dispatch_next(const struct tk_dispatch_row *row)
 double tk_dispatch_lead(const struct tk_dispatch_row *row)
 {
 	const struct tk_site_series *next = tk_dispatch_next(row);
-	return next ? time_of(next) / time_of(row->chosen) : NAN;
+	return next ? tk_series_newest_value(next) / tk_series_newest_value(row->chosen) : NAN;
 }

@@ -57,9 +57,9 @@ struct tk_dispatch {
 	double single_ratio; /* its time relative to the fastest, geometric mean of these */
 };
 
-/* tie: as in tk_point_compare. Free with tk_dispatch_free(), also after a failure. */
-int tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
-        double tie, struct tk_dispatch *out, struct tk_error *err);
+/* tie: as in tk_point_compare. Free with tk_dispatch_free(). */
+void tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
+        double tie, struct tk_dispatch *out);
 void tk_dispatch_free(struct tk_dispatch *d);
 /* The first contender after those that share the first place; NULL: none. */
 const struct tk_site_series *tk_dispatch_next(const struct tk_dispatch_row *row);

@@ -244,10 +244,10 @@ int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
         struct tk_error *err)
 {
 	struct tk_dispatch d;
-	int status =
-	        tk_dispatch_load(&site->model, device, kernel->op, site->options->tie, &d, err);
-	tk_value_set_flag(o, "dispatch", !status && d.contested > 0);
-	if (!status && d.contested) {
+	int status = 0;
+	tk_dispatch_load(&site->model, device, kernel->op, site->options->tie, &d);
+	tk_value_set_flag(o, "dispatch", d.contested > 0);
+	if (d.contested) {
 		struct tk_ceiling_set ceilings;
 		char path[TK_DISPATCH_PATH_SIZE];
 		struct tk_value *rows = tk_value_add_list(o, "dispatch_rows");
