@@ -1,100 +1,11 @@
 /* See records.h. */
 #include "cli/records.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/try.h"
 #include "cli/commands.h"
-#include "core/fields.h"
-
-#define NAME_SIZE 80
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-static json_t *cell_to_json(const struct tk_arg *c, const char *type)
-{
-	json_t *stored;
-
-	if (strcmp(type, "bool") == 0)
-		return json_boolean(c->i);
-	if (strcmp(type, "time") == 0)
-		return tk_time_to_json(c->i);
-	if (strcmp(type, "json") == 0) {
-		stored = json_loads(c->text, 0, NULL);
-		return stored ? stored : json_null();
-	}
-	if (strcmp(type, "text") == 0)
-		return tk_json_text(c->text);
-	switch (c->kind) {
-	case TK_ARG_INT:
-		return json_integer((json_int_t)c->i);
-	case TK_ARG_REAL:
-		return tk_json_number(c->real);
-	case TK_ARG_TEXT:
-		return *c->text ? tk_json_text(c->text) : json_string("");
-	case TK_ARG_NULL:
-	case TK_ARG_END:
-		break;
-	}
-	return json_null();
-}
-
-/* "name:time" -> "name", "time" */
-static const char *split_name(const char *column, char name[NAME_SIZE])
-{
-	const char *type = strchr(column, ':');
-
-	snprintf(name, NAME_SIZE, "%.*s", (int)strcspn(column, ":"), column);
-	return type ? type + 1 : "";
-}
-
-static void set_member(json_t *row, const char *name, json_t *value)
-{
-	const char *dot = strchr(name, '.');
-	char object[NAME_SIZE];
-	json_t *o;
-
-	if (!dot) {
-		json_object_set_new(row, name, value);
-		return;
-	}
-	snprintf(object, sizeof object, "%.*s", (int)(dot - name), name);
-	o = json_object_get(row, object);
-	if (!o) { /* the first member decides */
-		o = json_is_null(value) ? json_null() : json_object();
-		json_object_set_new(row, object, o);
-	}
-	if (json_is_object(o))
-		set_member(o, dot + 1, value);
-	else
-		json_decref(value);
-}
-
-static int add_row(void *rows, const struct tk_query_row *cells, struct tk_error *err)
-{
-	json_t *row = json_object();
-	char name[NAME_SIZE];
-
-	(void)err;
-	for (int i = 0; i < cells->count; i++) {
-		const char *type = split_name(cells->names[i], name);
-
-		set_member(row, name, cell_to_json(&cells->values[i], type));
-	}
-	json_array_append_new(rows, row);
-	return TK_OK;
-}
-
-int tk_records_select(struct tk_store *s, const char *sql, const struct tk_arg *args, json_t **out,
-        struct tk_error *err)
-{
-	*out = json_array();
-	return tk_store_query(s, sql, args, add_row, *out, err);
-}
 
 int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
         bool as_json, const char *empty, struct tk_error *err)
@@ -118,36 +29,6 @@ int tk_records_print(const struct tk_globals *g, const struct tk_column *columns
 	json_decref(rows);
 	return status;
 }
-
-/* ---- members --------------------------------------------------------------------------------- */
-
-json_t *tk_record_get(const json_t *row, const char *path)
-{
-	char name[NAME_SIZE];
-	const json_t *o = row;
-
-	for (; *path; path += strcspn(path, "."), path += *path == '.') {
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(path, "."), path);
-		o = json_object_get(o, name);
-	}
-	return (json_t *)o;
-}
-
-const char *tk_record_text(const json_t *row, const char *path)
-{
-	const char *text = json_string_value(tk_record_get(row, path));
-
-	return text ? text : "";
-}
-
-double tk_record_number(const json_t *row, const char *path)
-{
-	const json_t *v = tk_record_get(row, path);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-/* ---- nights ---------------------------------------------------------------------------------- */
 
 int tk_records_find_night(
         struct tk_store *s, const char *text, int64_t *night_id, struct tk_error *err)

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/try.h"
+#include "core/fields.h"
+#include "core/triage.h"
+#include "store/query/record.h"
 #include "store/store.h"
 #include "upstream/http.h"
 
@@ -46,10 +48,10 @@ static json_t *webhook_body(const struct message *m)
 
 	if (m->has_night)
 		json_object_set_new(body, "night",
-		        json_pack("{s:s,s:s,s:s,s:s,s:I}", "uid", m->night.uid, "machine",
+		        json_pack("{s:s,s:s,s:s,s:s,s:o}", "uid", m->night.uid, "machine",
 		                m->machine.name, "kind", tk_night_kind_name(m->night.kind),
-		                "status", tk_night_status_name(m->night.status), "started_s",
-		                (json_int_t)m->night.started_s));
+		                "status", tk_night_status_name(m->night.status), "started",
+		                tk_time_to_json(m->night.started_s)));
 	if (m->site_url && *m->site_url)
 		json_object_set_new(body, "site", json_string(m->site_url));
 	return body;
@@ -59,7 +61,7 @@ static int send_webhook(const char *address, const struct message *m, struct tk_
 {
 	const struct tk_http_options options = {.deadline_s = 30, .retries = 2};
 	json_t *body = webhook_body(m);
-	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	char *text = json_dumps(body, JSON_COMPACT);
 	int status = tk_http_post_json(address, text, &options, NULL, err);
 
 	free(text);
@@ -127,69 +129,56 @@ static const struct sink *find_sink(const char *address)
 /* ---- alerts that a sink has not received ---- */
 
 /* The alert on the page of alerts; null without a site. */
-static json_t *make_link(const char *site_url, const struct tk_alert_row *a)
+static json_t *make_link(const char *site_url, const char *uid)
 {
 	const char *slash =
 	        site_url && *site_url && site_url[strlen(site_url) - 1] == '/' ? "" : "/";
 
-	return site_url && *site_url ? json_sprintf("%s%salerts.html#%s", site_url, slash, a->uid)
+	return site_url && *site_url ? json_sprintf("%s%salerts.html#%s", site_url, slash, uid)
 	                             : json_null();
 }
 
-static int add_alert(struct tk_store *s, const struct tk_alert_row *a, const char *site_url,
-        json_t *list, struct tk_error *err)
-{
-	struct tk_series_row series = {.slug = ""};
-
-	if (a->series_id)
-		TRY(tk_store_get(s, TK_TABLE_series, a->series_id, &series, err));
-	json_array_append_new(
-	        list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:f,s:s,s:s,s:s,s:o,s:o,s:I,s:o}",
-	                      "uid", a->uid, "kind", tk_alert_kind_name(a->kind), "group",
-	                      a->group_uid, "series", series.slug, "title", a->title, "before",
-	                      tk_json_number(a->before_value), "after",
-	                      tk_json_number(a->after_value), "change", a->change, "cause",
-	                      tk_cause_name(a->cause), "good_rev", a->good_rev, "bad_rev",
-	                      a->bad_rev, "first_bad", tk_json_text(a->first_bad_rev),
-	                      "first_bad_author", tk_json_text(a->first_bad_author), "opened_s",
-	                      (json_int_t)a->opened_s, "link", make_link(site_url, a)));
-	return TK_OK;
-}
-
 /* With the commit that a bisection found, else with the first revision that is known to be bad. */
-static void add_line(struct tk_buf *lines, const struct tk_alert_row *a)
+static void add_line(struct tk_buf *lines, const json_t *alert)
 {
-	tk_buf_add_printf(lines, "\n- %s", a->title);
-	if (*a->first_bad_rev)
-		tk_buf_add_printf(lines, ", first bad commit %.12s by %s", a->first_bad_rev,
-		        a->first_bad_author);
-	else if (*a->bad_rev)
-		tk_buf_add_printf(lines, ", first bad revision %.12s", a->bad_rev);
+	const char *found = tk_record_text(alert, "first_bad_commit.rev"),
+	           *bad = tk_record_text(alert, "bad_rev");
+
+	tk_buf_add_printf(lines, "\n- %s", tk_record_text(alert, "title"));
+	if (*found)
+		tk_buf_add_printf(lines, ", first bad commit %.12s by %s", found,
+		        tk_record_text(alert, "first_bad_commit.author"));
+	else if (*bad)
+		tk_buf_add_printf(lines, ", first bad revision %.12s", bad);
 }
 
-/* Open alerts without a triage state that the sink has not received. */
+/* Open alerts without a triage state that the sink has not received, as `tracker alert list` has
+ * them, with their pages. */
 static int collect(struct tk_store *s, const struct sink *sink, const char *target,
-        const char *site_url, json_t *list, struct tk_buf *text, struct tk_error *err)
+        const char *site_url, json_t **list, struct tk_buf *text, struct tk_error *err)
 {
-	AUTO(tk_rows) alerts = {0};
 	AUTO(tk_buf) lines = {0};
+	json_t *alert;
+	size_t i, count;
 
-	TRY(tk_store_select(s,
-	        "SELECT * FROM alert_v a WHERE status='open' AND decision IN ('', 'reopen') AND"
+	TRY(tk_records_select_alerts(s,
+	        "WHERE status='open' AND decision IN ('', 'reopen') AND"
 	        " NOT EXISTS (SELECT 1 FROM notification n WHERE n.alert_uid=a.uid AND n.sink=?1"
 	        " AND n.target=?2) ORDER BY opened_s DESC, uid",
-	        TK_ARGS(sink->name, target), &tk_alert_v_type, &alerts, err));
-	for (size_t i = 0; i < alerts.count; i++) {
-		const struct tk_alert_row *a = TK_ROWS_AT(&alerts, struct tk_alert_row, i);
-
-		TRY(add_alert(s, a, site_url, list, err));
+	        TK_ARGS(sink->name, target), list, err));
+	json_array_foreach (*list, i, alert) {
+		json_object_set_new(
+		        alert, "state", json_string(tk_triage_state_name(TK_TRIAGE_NEW)));
+		json_object_set_new(
+		        alert, "link", make_link(site_url, tk_record_text(alert, "uid")));
 		if (i < TEXT_ALERTS)
-			add_line(&lines, a);
+			add_line(&lines, alert);
 	}
-	tk_buf_add_printf(text, "tracker: %zu new alert%s%s", alerts.count,
-	        alerts.count == 1 ? "" : "s", tk_buf_cstr(&lines));
-	if (alerts.count > TEXT_ALERTS)
-		tk_buf_add_printf(text, "\n- and %zu more", alerts.count - TEXT_ALERTS);
+	count = json_array_size(*list);
+	tk_buf_add_printf(text, "tracker: %zu new alert%s%s", count, count == 1 ? "" : "s",
+	        tk_buf_cstr(&lines));
+	if (count > TEXT_ALERTS)
+		tk_buf_add_printf(text, "\n- and %zu more", count - TEXT_ALERTS);
 	return TK_OK;
 }
 
@@ -233,9 +222,9 @@ int tk_notify_send_alerts(
         struct tk_store *store, const struct tk_notify_options *options, struct tk_error *err)
 {
 	const char *address = options->webhook_url;
-	json_auto_t *list = json_array();
+	json_auto_t *list = NULL;
 	AUTO(tk_buf) text = {0};
-	struct message m = {.list = list, .site_url = options->site_url};
+	struct message m = {.site_url = options->site_url};
 	char target[TK_HASH_HEX_SIZE];
 	const struct sink *sink;
 
@@ -248,9 +237,10 @@ int tk_notify_send_alerts(
 		        "file:");
 	tk_hash_bytes(address, strlen(address), target);
 	target[TARGET_LEN] = '\0';
-	TRY(collect(store, sink, target, options->site_url, list, &text, err));
+	TRY(collect(store, sink, target, options->site_url, &list, &text, err));
 	if (!json_array_size(list))
 		return 0;
+	m.list = list;
 	m.text = tk_buf_cstr(&text);
 	describe_night(store, options->night_id, &m);
 	TRY(sink->send(address, &m, err));

@@ -21,26 +21,6 @@
 #include "store/query/code_facts.h"
 #include "store/store.h"
 
-static const char alerts_sql[] =
-        "SELECT a.uid, a.group_uid, a.kind, a.status, a.title, a.series, a.machine, a.upstream,"
-        "  a.cause, a.good_rev, a.bad_rev, a.opened_s AS \"opened:time\","
-        "  a.closed_s AS \"closed:time\", a.change AS \"change.value\","
-        "  a.change_lo AS \"change.lo\", a.change_hi AS \"change.hi\", a.before_value AS "
-        "\"before.value\","
-        "  a.before_lo AS \"before.lo\", a.before_hi AS \"before.hi\","
-        "  a.after_value AS \"after.value\", a.after_lo AS \"after.lo\","
-        "  a.after_hi AS \"after.hi\", nullif(a.ab_decision, 'none') AS \"ab_test.decision\","
-        "  a.ab_count AS \"ab_test.count\", a.ab_failed AS \"ab_test.failed\","
-        "  iif(a.ab_fastest, 'min', 'median') AS \"ab_test.statistic\","
-        "  a.ab_change AS \"ab_test.change.value\", a.ab_lo AS \"ab_test.change.lo\","
-        "  a.ab_hi AS \"ab_test.change.hi\", a.first_bad_rev AS \"first_bad_commit.rev\","
-        "  a.first_bad_subject AS \"first_bad_commit.subject\","
-        "  a.first_bad_author AS \"first_bad_commit.author\","
-        "  a.first_bad_time_s AS \"first_bad_commit.author_time:time\","
-        "  a.first_bad_change AS \"first_bad_commit.change\","
-        "  a.first_bad_confidence AS \"first_bad_commit.confidence\", a.subject AS \"bad_subject\","
-        "  a.author AS \"bad_author\" FROM alert_v a ORDER BY a.uid";
-
 static const char triage_sql[] = "SELECT alert_uid, action, author, at_s AS \"at:time\", note"
                                  " FROM triage ORDER BY at_s, uid";
 
@@ -252,7 +232,7 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options, 
 {
 	AUTO(tk_missing_data_list) missing = {0};
 	json_t *alerts = NULL, *triage = NULL;
-	int status = tk_records_select(s, alerts_sql, TK_NO_ARGS, &alerts, err);
+	int status = tk_records_select_alerts(s, "ORDER BY a.uid", TK_NO_ARGS, &alerts, err);
 
 	if (!status)
 		status = tk_records_select(s, triage_sql, TK_NO_ARGS, &triage, err);
