@@ -24,9 +24,6 @@ void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_group
 void tk_tuning_groups_free(struct tk_tuning_groups *groups);
 bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
 
-/* The median of a configuration in the race; NAN: it has none. */
-double tk_tuning_read_time_ns(const struct tk_tuning_row *row, const char *config);
-
 /* Which configuration is the one to use up to which size. The rules point into the rows. */
 int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
         const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err);

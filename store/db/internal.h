@@ -160,9 +160,6 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
         bool *inserted, struct tk_error *err);
 int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
         struct tk_error *err);
-/* All rows of "SELECT all columns FROM table tail". */
-int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
-        const struct tk_arg *args, struct tk_rows *out, struct tk_error *err);
 
 /* ---- select.c: the memory of a list ---------------------------------------------------------- */
 
@@ -175,7 +172,6 @@ void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row */
 void tk_rows_reserve(struct tk_rows_builder *rows, size_t cap);
 /* A copy that lives as long as the list. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
-void tk_rows_shrink(struct tk_rows_builder *rows);
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 

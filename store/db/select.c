@@ -78,7 +78,7 @@ char *tk_rows_add_text(struct tk_rows_builder *list, const char *text, size_t le
 	return copy;
 }
 
-void tk_rows_shrink(struct tk_rows_builder *list)
+static void shrink(struct tk_rows_builder *list)
 {
 	struct tk_rows *out = list->out;
 
@@ -202,26 +202,25 @@ static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct source
 		tk_rows_free(&rows);
 		return tk_db_fail(s, code, err, "cannot read %s", f->what);
 	}
-	tk_rows_shrink(&list);
+	shrink(&list);
 	*out = rows;
 	return 0;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void add_select(
-        struct tk_buf *sql, const struct tk_db_table *t, bool with_long, const char *tail)
+static void add_select(struct tk_buf *sql, const struct tk_db_table *t, const char *tail)
 {
 	tk_buf_add_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].flags & TK_COL_LONG && !with_long)
+		if (t->columns[i].flags & TK_COL_LONG)
 			tk_buf_add_str(sql, ",''");
 		else
 			tk_buf_add_printf(sql, ",%s.%s", t->name, t->columns[i].name);
 	tk_buf_add_printf(sql, " FROM %s %s", t->name, tail);
 }
 
-int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
+int tk_store_list(struct tk_store *s, enum tk_table_id table, const char *where,
         const struct tk_arg *args, struct tk_rows *out, struct tk_error *err)
 {
 	const struct tk_db_table *t = &tk_tables[table];
@@ -230,21 +229,13 @@ int tk_rows_select(struct tk_store *s, enum tk_table_id table, const char *tail,
 	AUTO(tk_buf) sql = {0};
 	sqlite3_stmt *stmt;
 
-	add_select(&sql, t, false, tail);
+	add_select(&sql, t, "");
+	if (where)
+		tk_buf_add_printf(&sql, " WHERE %s", where);
+	if (!where || !strstr(where, "ORDER BY"))
+		tk_buf_add_printf(&sql, " ORDER BY %s", t->order);
 	TRY(tk_db_prepare_args(s, tk_buf_cstr(&sql), args, &stmt, err));
 	return read_rows(s, stmt, &f, out, err);
-}
-
-int tk_store_list(struct tk_store *s, enum tk_table_id table, const char *where,
-        const struct tk_arg *args, struct tk_rows *out, struct tk_error *err)
-{
-	AUTO(tk_buf) tail = {0};
-
-	if (where)
-		tk_buf_add_printf(&tail, "WHERE %s ", where);
-	if (!where || !strstr(where, "ORDER BY"))
-		tk_buf_add_printf(&tail, "ORDER BY %s", tk_tables[table].order);
-	return tk_rows_select(s, table, tk_buf_cstr(&tail), args, out, err);
 }
 
 int tk_store_get(
@@ -258,7 +249,7 @@ int tk_store_get(
 	sqlite3_stmt *stmt;
 	int status = 0;
 
-	add_select(&sql, t, false, "WHERE id=?1");
+	add_select(&sql, t, "WHERE id=?1");
 	TRY(tk_db_prepare_args(s, tk_buf_cstr(&sql), TK_ARGS(id), &stmt, err));
 	int code = sqlite3_step(stmt);
 

@@ -74,7 +74,8 @@ void tk_tuning_groups_free(struct tk_tuning_groups *groups)
 	*groups = (struct tk_tuning_groups){0};
 }
 
-double tk_tuning_read_time_ns(const struct tk_tuning_row *row, const char *config)
+/* The median of a configuration in the race; NAN: it has none. */
+static double read_time_ns(const struct tk_tuning_row *row, const char *config)
 {
 	json_t *list = json_loads(row->candidates, 0, NULL), *candidate;
 	double ns = NAN;
@@ -132,7 +133,7 @@ static const struct tk_tuning_row *find_fastest(const struct tk_tuning_groups *g
 		const struct tk_tuning_row *row = is_beside(&groups->at[i], beside)
 		                                          ? find_problem(&groups->at[i], problem_id)
 		                                          : NULL;
-		double ns = row ? tk_tuning_read_time_ns(row, row->config) : NAN;
+		double ns = row ? read_time_ns(row, row->config) : NAN;
 		contenders += ns > 0;
 		if (ns < least) {
 			least = ns;
