@@ -56,8 +56,8 @@ struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column
 	t->color = !g->no_color;
 	t->scols = tk_check_memory(scols_new_table());
 	for (const struct tk_column *c = columns; c->name; c++)
-		tk_check_memory(scols_table_new_column(
-		        t->scols, c->name, 0, column_flags(c->flags)));
+		tk_check_memory(
+		        scols_table_new_column(t->scols, c->name, 0, column_flags(c->flags)));
 	scols_table_enable_colors(t->scols, t->color);
 	return t;
 }

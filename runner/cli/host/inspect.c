@@ -13,36 +13,35 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/try.h"
 #include "cli/host/inspect.h"
 
-static const char *tk_inspect_read_file(struct tk_buf *b, const char *fmt, ...)
+/* A file without the space at its end; "" where it cannot be read. */
+static char *read_file(const char *fmt, ...)
 {
+	AUTO(tk_buf) b = TK_BUF_INIT;
 	char path[PATH_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(path, sizeof path, fmt, ap);
 	va_end(ap);
-	if (tk_file_read(path, 1 << 20, b, NULL) != 0)
-		tk_buf_clear(b);
-	while (b->len > 0 && isspace((unsigned char)b->data[b->len - 1]))
-		b->data[--b->len] = '\0';
-	return tk_buf_cstr(b);
+	if (tk_file_read(path, 1 << 20, &b, NULL) != 0)
+		tk_buf_clear(&b);
+	while (b.len > 0 && isspace((unsigned char)b.data[b.len - 1]))
+		b.data[--b.len] = '\0';
+	return tk_strdup(tk_buf_cstr(&b));
 }
 
-static json_t *tk_inspect_text(const char *s)
+static json_t *text_or_null(const char *s)
 {
-	struct tk_buf valid = TK_BUF_INIT;
-	json_t *v;
+	AUTO(tk_buf) valid = TK_BUF_INIT;
 
-	if (!s || !*s)
-		return json_null();
-	tk_buf_add_utf8(&valid, s, strlen(s));
-	v = json_string(tk_buf_cstr(&valid));
-	tk_buf_free(&valid);
-	return v;
+	tk_buf_add_utf8(&valid, s ? s : "", s ? strlen(s) : 0);
+	return tk_json_text(tk_buf_cstr(&valid));
 }
 
 /* The value of `key` in lines of "key : value" or "key=value"; NULL: none. Free it. */
@@ -65,35 +64,27 @@ static char *field(const char *text, const char *key, char separator)
 	return NULL;
 }
 
-static const char *container(struct tk_buf *b)
+static const char *container(const char *systemd)
 {
-	const char *name = tk_inspect_read_file(b, "/run/systemd/container");
-
-	if (*name)
-		return name;
-	if (access("/.dockerenv", F_OK) == 0)
-		return "docker";
-	return access("/run/.containerenv", F_OK) == 0 ? "podman" : "";
+	return *systemd                                  ? systemd
+	       : access("/.dockerenv", F_OK) == 0        ? "docker"
+	       : access("/run/.containerenv", F_OK) == 0 ? "podman"
+	                                                 : "";
 }
 
 json_t *tk_inspect_system(void)
 {
-	struct tk_buf os = TK_BUF_INIT, cpu = TK_BUF_INIT, c = TK_BUF_INIT;
+	AUTO_TEXT os = read_file("/etc/os-release");
+	AUTO_TEXT cpu = read_file("/proc/cpuinfo");
+	AUTO_TEXT systemd = read_file("/run/systemd/container");
+	AUTO_TEXT name = field(os, "PRETTY_NAME", '=');
+	AUTO_TEXT flags = field(cpu, "flags", ':');
 	struct utsname u = {0};
-	char *name = field(tk_inspect_read_file(&os, "/etc/os-release"), "PRETTY_NAME", '='),
-	     *flags = field(tk_inspect_read_file(&cpu, "/proc/cpuinfo"), "flags", ':');
-	json_t *system;
 
 	uname(&u);
-	system = json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", tk_inspect_text(name), "kernel",
-	        u.release, "arch", u.machine, "container", tk_inspect_text(container(&c)),
-	        "virtual", flags && strstr(flags, " hypervisor"));
-	free(name);
-	free(flags);
-	tk_buf_free(&os);
-	tk_buf_free(&cpu);
-	tk_buf_free(&c);
-	return system;
+	return json_pack("{s:o, s:s, s:s, s:o, s:b}", "os", text_or_null(name), "kernel", u.release,
+	        "arch", u.machine, "container", text_or_null(container(systemd)), "virtual",
+	        flags && strstr(flags, " hypervisor"));
 }
 
 #define CPU "/sys/devices/system/cpu/"
@@ -101,16 +92,13 @@ json_t *tk_inspect_system(void)
 /* Counts cores, not threads: a thread counts if it is the first of its siblings. */
 static int count_cores(int logical)
 {
-	struct tk_buf b = TK_BUF_INIT;
 	int cores = 0;
 
 	for (int i = 0; i < logical; i++) {
-		const char *siblings =
-		        tk_inspect_read_file(&b, CPU "cpu%d/topology/thread_siblings_list", i);
+		AUTO_TEXT siblings = read_file(CPU "cpu%d/topology/thread_siblings_list", i);
 
 		cores += *siblings && atoi(siblings) == i;
 	}
-	tk_buf_free(&b);
 	return cores;
 }
 
@@ -128,41 +116,42 @@ static int count_matching(const char *dir, const char *prefix)
 	return found;
 }
 
+static json_t *cache(int i, int level)
+{
+	AUTO_TEXT type = read_file(CPU "cpu0/cache/index%d/type", i);
+	AUTO_TEXT text = read_file(CPU "cpu0/cache/index%d/size", i);
+	AUTO_TEXT shared = read_file(CPU "cpu0/cache/index%d/shared_cpu_list", i);
+	long long size = 0;
+	char unit = 0;
+
+	if (sscanf(text, "%lld%c", &size, &unit) == 2)
+		size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
+	return json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type", text_or_null(type),
+	        "bytes", (json_int_t)size, "shared", text_or_null(shared));
+}
+
 static json_t *caches(void)
 {
-	struct tk_buf b = TK_BUF_INIT;
 	json_t *list = json_array();
 
 	for (int i = 0; i < 16; i++) {
-		int level = atoi(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/level", i));
-		char *type, unit = 0;
-		long long size = 0;
+		AUTO_TEXT level = read_file(CPU "cpu0/cache/index%d/level", i);
 
-		if (!level)
+		if (!atoi(level))
 			break;
-		type = tk_strdup(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/type", i));
-		if (sscanf(tk_inspect_read_file(&b, CPU "cpu0/cache/index%d/size", i), "%lld%c",
-		            &size, &unit) == 2)
-			size *= unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
-		json_array_append_new(
-		        list, json_pack("{s:i, s:o, s:I, s:o}", "level", level, "type",
-		                      tk_inspect_text(type), "bytes", (json_int_t)size, "shared",
-		                      tk_inspect_text(tk_inspect_read_file(
-		                              &b, CPU "cpu0/cache/index%d/shared_cpu_list", i))));
-		free(type);
+		json_array_append_new(list, cache(i, atoi(level)));
 	}
-	tk_buf_free(&b);
 	return list;
 }
 
-static json_t *turbo(struct tk_buf *b)
+static json_t *turbo(void)
 {
-	const char *no_turbo = tk_inspect_read_file(b, CPU "intel_pstate/no_turbo"), *boost;
+	AUTO_TEXT no_turbo = read_file(CPU "intel_pstate/no_turbo");
+	AUTO_TEXT boost = read_file(CPU "cpufreq/boost");
 
-	if (*no_turbo)
-		return json_boolean(*no_turbo == '0');
-	boost = tk_inspect_read_file(b, CPU "cpufreq/boost");
-	return *boost ? json_boolean(*boost == '1') : json_null();
+	return *no_turbo ? json_boolean(*no_turbo == '0')
+	       : *boost  ? json_boolean(*boost == '1')
+	                 : json_null();
 }
 
 static int usable_cpus(int logical)
@@ -178,84 +167,76 @@ static int usable_cpus(int logical)
 
 json_t *tk_inspect_cpu(void)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	int logical = (int)sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(logical);
-	char *model = field(tk_inspect_read_file(&b, "/proc/cpuinfo"), "model name", ':');
+	const int logical = (int)sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(logical);
+	AUTO_TEXT info = read_file("/proc/cpuinfo");
+	AUTO_TEXT model = field(info, "model name", ':');
+	AUTO_TEXT smt = read_file(CPU "smt/control");
+	AUTO_TEXT governor = read_file(CPU "cpu0/cpufreq/scaling_governor");
 	double load = 0;
-	json_t *cpu = json_object();
 
-	json_object_set_new(cpu, "model", tk_inspect_text(model));
-	json_object_set_new(cpu, "logical", json_integer(logical));
-	json_object_set_new(cpu, "usable", json_integer(usable_cpus(logical)));
-	json_object_set_new(cpu, "cores", cores ? json_integer(cores) : json_null());
-	json_object_set_new(
-	        cpu, "smt", tk_inspect_text(tk_inspect_read_file(&b, CPU "smt/control")));
-	json_object_set_new(cpu, "governor",
-	        tk_inspect_text(tk_inspect_read_file(&b, CPU "cpu0/cpufreq/scaling_governor")));
-	json_object_set_new(cpu, "turbo", turbo(&b));
-	json_object_set_new(
-	        cpu, "load_1m", getloadavg(&load, 1) == 1 ? json_real(load) : json_null());
-	json_object_set_new(cpu, "numa_nodes",
-	        json_integer(count_matching("/sys/devices/system/node", "node")));
-	json_object_set_new(cpu, "caches", caches());
-	free(model);
-	tk_buf_free(&b);
-	return cpu;
+	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "model",
+	        text_or_null(model), "logical", logical, "usable", usable_cpus(logical), "cores",
+	        cores ? json_integer(cores) : json_null(), "smt", text_or_null(smt), "governor",
+	        text_or_null(governor), "turbo", turbo(), "load_1m",
+	        getloadavg(&load, 1) == 1 ? json_real(load) : json_null(), "numa_nodes",
+	        count_matching("/sys/devices/system/node", "node"), "caches", caches());
+}
+
+/* Of /proc/meminfo, which has kB. */
+static json_int_t read_bytes(const char *text, const char *key)
+{
+	AUTO_TEXT value = field(text, key, ':');
+
+	return value ? (json_int_t)atoll(value) * 1024 : 0;
 }
 
 json_t *tk_inspect_memory(void)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	const char *text = tk_inspect_read_file(&b, "/proc/meminfo");
-	char *total = field(text, "MemTotal", ':'), *available = field(text, "MemAvailable", ':');
-	json_t *memory =
-	        json_pack("{s:I, s:I}", "total_bytes", total ? (json_int_t)atoll(total) * 1024 : 0,
-	                "available_bytes", available ? (json_int_t)atoll(available) * 1024 : 0);
+	AUTO_TEXT text = read_file("/proc/meminfo");
 
-	free(total);
-	free(available);
-	tk_buf_free(&b);
-	return memory;
+	return json_pack("{s:I, s:I}", "total_bytes", read_bytes(text, "MemTotal"),
+	        "available_bytes", read_bytes(text, "MemAvailable"));
 }
 
 /* Keeps the smallest limit: that of an outer group holds for the inner ones. */
 static void read_limits_v2(const char *group, double *cpus, double *memory)
 {
-	struct tk_buf b = TK_BUF_INIT;
+	AUTO_TEXT cpu_max = read_file("/sys/fs/cgroup%s/cpu.max", group);
+	AUTO_TEXT memory_max = read_file("/sys/fs/cgroup%s/memory.max", group);
 	double quota, period, bytes;
 
-	if (sscanf(tk_inspect_read_file(&b, "/sys/fs/cgroup%s/cpu.max", group), "%lf %lf", &quota,
-	            &period) == 2 &&
-	        period > 0 && quota / period < *cpus)
+	if (sscanf(cpu_max, "%lf %lf", &quota, &period) == 2 && period > 0 &&
+	        quota / period < *cpus)
 		*cpus = quota / period;
-	if (sscanf(tk_inspect_read_file(&b, "/sys/fs/cgroup%s/memory.max", group), "%lf", &bytes) ==
-	                1 &&
-	        bytes < *memory)
+	if (sscanf(memory_max, "%lf", &bytes) == 1 && bytes < *memory)
 		*memory = bytes;
-	tk_buf_free(&b);
+}
+
+static double read_number(const char *path)
+{
+	AUTO_TEXT text = read_file("%s", path);
+
+	return atof(text);
 }
 
 /* Version 1 has two trees; a container sees its own group as their root. */
 static void read_limits_v1(double *cpus, double *memory)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	double quota = atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us")),
-	       period = atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
-	double bytes =
-	        atof(tk_inspect_read_file(&b, "/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+	const double quota = read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+	             period = read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+	             bytes = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes");
 
 	if (quota > 0 && period > 0)
 		*cpus = quota / period;
 	if (bytes > 0 && bytes < 0x1p60)
 		*memory = bytes;
-	tk_buf_free(&b);
 }
 
 json_t *tk_inspect_limits(void)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	const char *line = strstr(tk_inspect_read_file(&b, "/proc/self/cgroup"), "0::/");
-	char *group = line ? tk_strndup(line + 3, strcspn(line + 3, "\n")) : NULL;
+	AUTO_TEXT groups = read_file("/proc/self/cgroup");
+	const char *line = strstr(groups, "0::/");
+	AUTO_TEXT group = line ? tk_strndup(line + 3, strcspn(line + 3, "\n")) : NULL;
 	double cpus = 1e9, memory = 0x1p60;
 
 	while (group && *group) {
@@ -264,8 +245,6 @@ json_t *tk_inspect_limits(void)
 	}
 	read_limits_v2("", &cpus, &memory);
 	read_limits_v1(&cpus, &memory);
-	free(group);
-	tk_buf_free(&b);
 	return json_pack("{s:o, s:o}", "cpus", cpus < 1e9 ? json_real(cpus) : json_null(),
 	        "memory_bytes", memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
 }
@@ -304,20 +283,15 @@ static char *run_output(const char *const *argv)
 static json_t *tool(const char *name, const char *purpose)
 {
 	const char *argv[] = {name, "--version", NULL};
-	char *path = NULL, *output, *version;
-	json_t *t;
+	AUTO_TEXT path = NULL;
 
 	if (!tk_process_find_program(name, &path))
 		return json_pack(
 		        "{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
-	output = run_output(argv);
-	version = output ? find_version(output) : NULL;
-	t = json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", tk_inspect_text(path),
-	        "version", tk_inspect_text(version), "for", purpose);
-	free(path);
-	free(output);
-	free(version);
-	return t;
+	AUTO_TEXT output = run_output(argv);
+	AUTO_TEXT version = output ? find_version(output) : NULL;
+	return json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path),
+	        "version", text_or_null(version), "for", purpose);
 }
 
 json_t *tk_inspect_tools(void)
@@ -355,17 +329,16 @@ static char *library_path(const char *cache, const char *name)
 {
 	size_t n = strlen(name);
 	const char *p = cache;
-	char real[PATH_MAX], *path, *found;
+	char real[PATH_MAX];
 
 	while (p && (p = strstr(p, name))) {
 		const char *arrow = strstr(p, "=> "), *end = strchr(p, '\n');
 
 		if ((p == cache || isspace((unsigned char)p[-1])) && (p[n] == ' ' || p[n] == '.') &&
 		        arrow && (!end || arrow < end)) {
-			path = tk_strndup(arrow + 3, strcspn(arrow + 3, "\n"));
-			found = path && realpath(path, real) ? tk_strdup(real) : NULL;
-			free(path);
-			return found;
+			AUTO_TEXT path = tk_strndup(arrow + 3, strcspn(arrow + 3, "\n"));
+
+			return realpath(path, real) ? tk_strdup(real) : NULL;
 		}
 		p += n;
 	}
@@ -375,11 +348,9 @@ static char *library_path(const char *cache, const char *name)
 static char *package_version(const char *package)
 {
 	const char *argv[] = {"pkg-config", "--modversion", package, NULL};
-	char *output = *package ? run_output(argv) : NULL,
-	     *version = output ? find_version(output) : NULL;
+	AUTO_TEXT output = *package ? run_output(argv) : NULL;
 
-	free(output);
-	return version;
+	return output ? find_version(output) : NULL;
 }
 
 /* libopenblas-r0.3.21.so, libnvidia-ml.so.580.65.06 */
@@ -392,29 +363,23 @@ static char *find_file_version(const char *path)
 
 static json_t *library(const char *cache, const char *name, const char *file, const char *package)
 {
-	char *path = library_path(cache, file), *version = path ? package_version(package) : NULL;
-	json_t *l;
+	AUTO_TEXT path = library_path(cache, file);
+	AUTO_TEXT version = path ? package_version(package) : NULL;
 
 	if (!version)
 		version = find_file_version(path);
-	l = json_pack("{s:s, s:o, s:o}", "name", name, "path", tk_inspect_text(path), "version",
-	        tk_inspect_text(version));
-	free(path);
-	free(version);
-	return l;
+	return json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version",
+	        text_or_null(version));
 }
 
 /* A driver has a version file while its module is loaded. */
 static json_t *driver(const char *name, const char *path)
 {
-	struct tk_buf b = TK_BUF_INIT;
-	char *version = find_version(tk_inspect_read_file(&b, "%s", path));
-	json_t *d = json_pack("{s:s, s:o, s:o}", "name", name, "path",
-	        version ? tk_inspect_text(path) : json_null(), "version", tk_inspect_text(version));
+	AUTO_TEXT text = read_file("%s", path);
+	AUTO_TEXT version = find_version(text);
 
-	free(version);
-	tk_buf_free(&b);
-	return d;
+	return json_pack("{s:s, s:o, s:o}", "name", name, "path",
+	        version ? text_or_null(path) : json_null(), "version", text_or_null(version));
 }
 
 json_t *tk_inspect_libraries(void)
@@ -434,7 +399,7 @@ json_t *tk_inspect_libraries(void)
 	        {"ROCm SMI", "librocm_smi64.so", ""},
 	};
 	const char *argv[] = {"/sbin/ldconfig", "-p", NULL};
-	char *cache = run_output(argv);
+	AUTO_TEXT cache = run_output(argv);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -443,6 +408,5 @@ json_t *tk_inspect_libraries(void)
 	json_array_append_new(list, driver("NVIDIA kernel driver", "/proc/driver/nvidia/version"));
 	json_array_append_new(list, driver("AMD kernel driver", "/sys/module/amdgpu/version"));
 	json_array_append_new(list, driver("ROCm", "/opt/rocm/.info/version"));
-	free(cache);
 	return list;
 }

@@ -4,7 +4,7 @@
 #define TK_INSPECT_H
 #include <jansson.h>
 
-/* Each function returns a new reference; NULL: out of memory. */
+/* Each function returns a new reference. */
 json_t *tk_inspect_system(void); /* {"os","kernel","arch","container","virtual"} */
 /* {"model","logical","usable","cores","smt","governor","turbo","load_1m","numa_nodes",
  *  "caches":[{"level","type","bytes","shared"}]} */

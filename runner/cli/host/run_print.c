@@ -136,7 +136,7 @@ static const char *color_verify(const json_t *row)
 {
 	const json_t *done = tk_record_get(row, "result.verify.done");
 
-	return !json_is_true(done)                                       ? NULL
+	return !json_is_true(done)                                        ? NULL
 	       : json_is_true(tk_record_get(row, "result.verify.passed")) ? "green"
 	                                                                  : "red";
 }
@@ -180,8 +180,8 @@ static void set_rate(struct tk_table *t, const struct tk_rate *rate, const json_
 	tk_rate_set_cells(t, rate);
 	if (isnan(rate->gflop_per_s) && bytes > 0)
 		tk_table_set_cell(t, "RATE", "%s",
-		        tk_format_value(bytes / tk_record_number(row, "result.median"), "gb_per_s",
-		                text));
+		        tk_format_value(
+		                bytes / tk_record_number(row, "result.median"), "gb_per_s", text));
 }
 
 /* One sample has no interval. In context: "1.034 ±0.2 %" of the time alone. */
@@ -237,10 +237,10 @@ int tk_run_print(struct tk_run_session *r, struct tk_error *err)
 void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
         const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
-	const double ns = tk_outcome_has_timing(job->outcome)
-	                          ? tk_measurement_get_number(
-	                                    job->result, TK_MEASUREMENT_MEDIAN, NAN)
-	                          : NAN;
+	const double ns =
+	        tk_outcome_has_timing(job->outcome)
+	                ? tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN)
+	                : NAN;
 	struct result result = {.job = job,
 	        .text = problem->text,
 	        .backend = r->o->backend,

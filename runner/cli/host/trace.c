@@ -224,8 +224,8 @@ static int read_proton(struct session *s, double clock_mhz, struct tk_error *err
 		status = write_chrome(s, &kernel, &l, err);
 	if (!status && s->store) {
 		r->timeline = json_array();
-		json_array_append_new(r->timeline,
-		        tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED));
+		json_array_append_new(
+		        r->timeline, tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED));
 	}
 	return status;
 }
@@ -284,9 +284,8 @@ static int build_revisions(struct session *s, struct tk_error *err)
 	struct tk_progress *progress = tk_progress_new(s->g);
 	const struct tk_night_options night = {
 	        .program = s->g->program, .observer = tk_progress_observer(progress)};
-	int status =
-	        tk_ab_revisions_build(s->config, s->g->db_path ? s->g->db_path : s->config->db,
-	                &night, upstream, colon ? colon + 1 : name, specs, &s->revisions, err);
+	int status = tk_ab_revisions_build(s->config, s->g->db_path ? s->g->db_path : s->config->db,
+	        &night, upstream, colon ? colon + 1 : name, specs, &s->revisions, err);
 	tk_progress_free(progress);
 	free(upstream);
 	s->report->revisions = &s->revisions;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/present.h"
 #include "base/json.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
