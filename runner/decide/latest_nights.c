@@ -6,8 +6,12 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "core/night.h"
+#include "decide/monitor/monitor_session.h"
 #include "decide/night.h"
+#include "decide/report/diff_row.h"
 #include "decide/triage/triage.h"
+
+/* ---- latest nights ---- */
 
 #define DAY_S INT64_C(86400)
 
@@ -129,6 +133,33 @@ int tk_detect_latest_nights(struct tk_store *s, const struct tk_detect_options *
 	if (!status)
 		status = add_machines(&q, decide, &report, err);
 	tk_catalog_free(&q.catalog);
+	if (status) {
+		tk_diff_report_free(&report);
+		return status;
+	}
+	tk_diff_report_finish(&report);
+	*out = report;
+	return TK_OK;
+}
+
+/* ---- range ---- */
+
+int tk_detect_diff(struct tk_store *s, const struct tk_detect_options *options,
+        const struct tk_diff_range *range, struct tk_diff_report *out, struct tk_error *err)
+{
+	struct tk_diff_report report = {0};
+	struct tk_analysis c;
+	int status = tk_analysis_load(s, options, range, NULL, &c, err);
+
+	if (!status)
+		status = tk_analysis_load_monitor_events(&c, err);
+	if (!status)
+		status = tk_analysis_evaluate(&c, err);
+	if (!status)
+		tk_analysis_filter(&c, range);
+	if (!status)
+		status = tk_analysis_decide(&c, &report, err);
+	tk_analysis_free(&c);
 	if (status) {
 		tk_diff_report_free(&report);
 		return status;

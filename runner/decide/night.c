@@ -77,7 +77,7 @@ static int was_reported(struct tk_store *s, int64_t night_id, const struct tk_di
 	return status;
 }
 
-int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set *c,
+int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_analysis *c,
         int64_t previous, struct tk_diff_report *r, struct tk_error *err)
 {
 	int status = TK_OK;
@@ -98,7 +98,7 @@ int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set
 /* ---- storing ---- */
 
 /* What a night decides about all of the history, not only about itself. */
-static int put_history(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+static int put_history(struct tk_store *s, struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_error *err)
 {
 	int status = TK_OK;
@@ -125,7 +125,7 @@ static int put_verdicts(
 	return status;
 }
 
-static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+static int put_all(struct tk_store *s, struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_monitor_session *session, enum tk_detect_mode mode, struct tk_diff_report *r,
         struct tk_error *err)
 {
@@ -136,7 +136,7 @@ static int put_all(struct tk_store *s, struct tk_case_set *c, const struct tk_ni
 }
 
 /* In one transaction. */
-static int put_night(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+static int put_night(struct tk_store *s, struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_monitor_session *session, enum tk_detect_mode mode, struct tk_diff_report *r,
         struct tk_error *err)
 {
@@ -170,21 +170,21 @@ static int detect_night(struct tk_store *s, const struct night_range *n,
 	        .monitors = memory ? &memory->monitors : NULL,
 	        .reader = memory ? memory->reader : NULL};
 	struct tk_monitor_session *session = NULL;
-	struct tk_case_set c;
-	int status = tk_case_set_load(s, options, &range, &scope, &c, err);
+	struct tk_analysis c;
+	int status = tk_analysis_load(s, options, &range, &scope, &c, err);
 
 	if (!status)
 		status = tk_monitor_session_run(&c, n->night, &session, err);
 	if (!status)
-		status = tk_case_set_evaluate(&c, err);
+		status = tk_analysis_evaluate(&c, err);
 	if (!status)
-		status = tk_case_set_decide(&c, report, err);
+		status = tk_analysis_decide(&c, report, err);
 	if (!status)
 		status = tk_diff_report_suppress_repeats(s, &c, n->previous, report, err);
 	if (!status && mode != TK_DETECT_PREVIEW)
 		status = put_night(s, &c, n->night, session, mode, report, err);
 	tk_monitor_session_free(session);
-	tk_case_set_free(&c);
+	tk_analysis_free(&c);
 	return status;
 }
 

@@ -2,7 +2,7 @@
  * detect/. */
 #ifndef TK_DECIDE_NIGHT_H
 #define TK_DECIDE_NIGHT_H
-#include "decide/monitor/kept_monitors.h"
+#include "decide/monitor/monitor_session.h"
 #include "decide/report/diff_row.h"
 #include "decide/verdict_rows.h"
 
@@ -31,7 +31,7 @@ int64_t tk_night_find_range(
         const struct tk_rows *nights, const struct tk_night_row *night, int64_t *previous);
 /* Reports an improvement once: not again if the night `previous` reported it. rows[i] is of
  * case i. */
-int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_case_set *c,
+int tk_diff_report_suppress_repeats(struct tk_store *s, const struct tk_analysis *c,
         int64_t previous, struct tk_diff_report *r, struct tk_error *err);
 
 /* change_points.c: searches the whole history of a series and stores what it finds. */

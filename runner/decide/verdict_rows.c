@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "core/verdict_text.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 #include "decide/report/diff_row.h"
 
 /* Of an acceptance by triage, which may change, only the triage is stored. */

@@ -363,7 +363,7 @@ static void take_back(struct refine *f)
 	}
 }
 
-static void settle(struct refine *f)
+static void remove_weak_steps(struct refine *f)
 {
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
@@ -412,7 +412,7 @@ static void take_spikes_back(struct refine *f)
 	}
 }
 
-static void look_again(struct refine *f)
+static void rescan(struct refine *f)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		bool more = false;
@@ -425,7 +425,7 @@ static void look_again(struct refine *f)
 		for (size_t i = 0; i < f->count; i++)
 			more |= insert(f, f->found[i].at);
 		take_back(f);
-		settle(f);
+		remove_weak_steps(f);
 		if (!more)
 			break;
 	}
@@ -450,7 +450,7 @@ void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effe
 		f.raw = y;
 		f.reach = SPIKE * sigma;
 		tk_ar1_table_init(&f.noise, n, &f.table);
-		look_again(&f);
+		rescan(&f);
 		take_spikes_back(&f);
 		*segments = f.segments;
 	}

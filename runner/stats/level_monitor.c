@@ -87,12 +87,12 @@ static void find_level(struct tk_level_monitor *w)
 		hold = w->from + w->n - w->pending;
 	if (w->n - from - hold > LEVEL_MAX)
 		from = w->n - hold - LEVEL_MAX;
-	w->informed = w->n - from - hold;
+	w->information_nights = w->n - from - hold;
 	for (int step = 0; step < 2; step++) {
 		struct tk_level_information known;
 
-		tk_regime_newton_step(
-		        &w->noise, w->workspace->y + from, w->informed, NULL, &w->level, &known);
+		tk_regime_newton_step(&w->noise, w->workspace->y + from, w->information_nights,
+		        NULL, &w->level, &known);
 		w->information = known.new_level;
 	}
 }
@@ -171,8 +171,8 @@ static void evaluate_split(
 	gain = tk_regime_loglik(
 	               &w->noise, w->workspace->y + split, length, level, from, NULL, NULL) -
 	       (w->workspace->loglik - loglik_before(w, split));
-	known = w->information *
-	        fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) / (double)w->informed);
+	known = w->information * fmin(1, (double)(before < LEVEL_MAX ? before : LEVEL_MAX) /
+	                                         (double)w->information_nights);
 	/* The likelihood of a night is bounded by spikes, which the parabola ignores. Where the new
 	 * nights say more about the level than the old ones, it is computed exactly. */
 	if (gain > EXACT && known < UNCERTAIN * after.old_level)
@@ -203,10 +203,10 @@ static void scan(struct tk_level_monitor *w, struct tk_changepoint_candidate *ou
 	        i < sizeof spans / sizeof *spans && from + spans[i].length + LEAST_BEFORE <= w->n;
 	        i++)
 		if (spans[i].length <= longest && nights % spans[i].every == 0 &&
-		        nights - spans[i].length > w->settled)
+		        nights - spans[i].length > w->closed_split)
 			evaluate_split(w, w->n - spans[i].length, out);
-	if (is_pending(w, from) && w->pending > w->settled && nights - w->pending >= LEAST_AFTER &&
-	        nights - w->pending < longest)
+	if (is_pending(w, from) && w->pending > w->closed_split &&
+	        nights - w->pending >= LEAST_AFTER && nights - w->pending < longest)
 		evaluate_split(w, w->pending - w->from, out);
 	w->pending_log_lr *= PENDING_DECAY;
 	if (out->log_lr > w->pending_log_lr) {
@@ -249,7 +249,7 @@ struct tk_changepoint_candidate tk_level_monitor_find_young_step(
 		        night->y[at] - w->pattern[tk_weekday_from_day(night->day[at])];
 	}
 	s = tk_young_step_find(w->workspace->work, count, w->min_shift, night->prior);
-	if (!(s.log_lr > 0) || w->level_start + s.split <= w->settled)
+	if (!(s.log_lr > 0) || w->level_start + s.split <= w->closed_split)
 		return (struct tk_changepoint_candidate){0};
 	if (!w->known)
 		w->level = s.before;
@@ -308,7 +308,7 @@ bool tk_level_monitor_accept(
 		keep_level(w, w->old_level_start, s->split, w->old_level);
 		w->level_start = w->old_level_start;
 		w->level = w->old_level;
-		w->settled = s->split;
+		w->closed_split = s->split;
 		w->fitted = 0;
 		return false;
 	}
@@ -375,7 +375,7 @@ int tk_level_monitor_serialize(struct tk_level_monitor *w, size_t n, struct tk_s
 	tk_serialize_size(io, &w->old_level_start, n);
 	tk_serialize_double(io, &w->level);
 	tk_serialize_double(io, &w->old_level);
-	tk_serialize_size(io, &w->settled, n);
+	tk_serialize_size(io, &w->closed_split, n);
 	tk_serialize_double(io, &w->last_log_lr);
 	tk_serialize_size(io, &w->pending, n);
 	tk_serialize_double(io, &w->pending_log_lr);

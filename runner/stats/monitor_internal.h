@@ -22,10 +22,10 @@ struct tk_level_monitor {
 	size_t level_start,
 	        old_level_start; /* where the present level starts, and the one before it */
 	double level, old_level, information;
-	size_t informed;    /* nights that `information` about the level comes from */
-	size_t settled;     /* no split up to this one is tried any more */
-	double last_log_lr; /* of the night before */
-	size_t pending;     /* the split that was suspected, and how strongly */
+	size_t information_nights; /* nights that `information` about the level comes from */
+	size_t closed_split;       /* no split up to this one is tried any more */
+	double last_log_lr;        /* of the night before */
+	size_t pending;            /* the split that was suspected, and how strongly */
 	double pending_log_lr;
 	double levels[MEMORY]; /* of each night before level_start, at its number modulo MEMORY */
 	size_t from,

@@ -241,8 +241,8 @@ TK_SIMD_CLONES void tk_regime_count(
 
 /* Of each of four chains. */
 struct wander {
-	tk_simd_f64 phi, fresh, variance_of_normal, scale_of_spike; /* of the chain */
-	tk_simd_f64 normal, spike, x, variance;                     /* what is believed */
+	tk_simd_f64 phi, innovation, variance_of_normal, scale_of_spike; /* of the chain */
+	tk_simd_f64 normal, spike, x, variance;                          /* what is believed */
 };
 
 static struct wander start_wander(const struct tk_regime_model *m)
@@ -252,7 +252,7 @@ static struct wander start_wander(const struct tk_regime_model *m)
 	for (int k = 0; k < TK_SIMD_WIDTH; k++) {
 		w.phi[k] = m[k].phi;
 		w.variance[k] = m[k].drift_sd * m[k].drift_sd;
-		w.fresh[k] = w.variance[k] * (1 - m[k].phi * m[k].phi);
+		w.innovation[k] = w.variance[k] * (1 - m[k].phi * m[k].phi);
 		w.variance_of_normal[k] = m[k].sd[0] * m[k].sd[0];
 		w.scale_of_spike[k] = m[k].sd[1];
 		w.normal[k] = m[k].share[0];
@@ -272,7 +272,7 @@ TK_SIMD_INLINE void root(tk_simd_f64 *x)
 TK_SIMD_INLINE void wander_on(
         struct wander *w, const struct tk_regime_model *m, double y, tk_simd_f64 *likelihood)
 {
-	tk_simd_f64 x = w->phi * w->x, variance = w->phi * w->phi * w->variance + w->fresh,
+	tk_simd_f64 x = w->phi * w->x, variance = w->phi * w->phi * w->variance + w->innovation,
 	            miss = y - x, precision = 1 / (w->variance_of_normal + variance),
 	            width = precision, density, gain, step, moved, normal, spike;
 	tk_simd_i64 jumps;

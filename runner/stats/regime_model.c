@@ -264,7 +264,7 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
 #define PARTS 5 /* of a variance that may wander */
 #define POINTS_PER_STATE 12
 #define ROUNDS 15
-#define SETTLED 1e-3 /* of the log-likelihood: a round that adds less is the last */
+#define CONVERGED 1e-3 /* of the log-likelihood: a round that adds less is the last */
 
 /* Where the states are looked for first: quantiles, and which of them for each number of states. */
 static const double quantiles[] = {0.25, 0.3, 0.5, 0.65, 0.9, 0.93};
@@ -355,12 +355,12 @@ struct climber {
 };
 
 /* A round later: changed it nothing significant? */
-static bool has_settled(struct climber *c, double loglik)
+static bool has_converged(struct climber *c, double loglik)
 {
 	const double gain = loglik - c->m.loglik;
 
 	c->m.loglik = loglik;
-	return c->round == ROUNDS || (c->round && fabs(gain) < SETTLED);
+	return c->round == ROUNDS || (c->round && fabs(gain) < CONVERGED);
 }
 
 static void climb_step(struct climber *c, const struct tk_regime_counts *counts)
@@ -373,7 +373,7 @@ static void climb(struct climber *c, double *work)
 {
 	struct tk_regime_counts counts;
 
-	while (!has_settled(c, tk_regime_smooth(&c->m, c->r, c->n, work))) {
+	while (!has_converged(c, tk_regime_smooth(&c->m, c->r, c->n, work))) {
 		tk_regime_count(&c->m, c->n, work, &counts);
 		climb_step(c, &counts);
 	}
@@ -454,14 +454,14 @@ static void take_wander_out(const struct tk_regime_model *m, const double *r, si
         struct tk_filtered_state *each, double *left)
 {
 	struct tk_filtered_state b = tk_regime_filter_init(m);
-	double x = 0, fresh = m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
+	double x = 0, innovation = m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
 
 	for (size_t i = 0; i < n; i++) {
 		tk_regime_filter_update(m, &b, r[i], true);
 		each[i] = b;
 	}
 	for (size_t i = n; i-- > 0;) {
-		double ahead = m->phi * m->phi * each[i].variance + fresh;
+		double ahead = m->phi * m->phi * each[i].variance + innovation;
 
 		x = i + 1 == n ? b.x
 		               : each[i].x + each[i].variance * m->phi / ahead *

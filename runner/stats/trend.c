@@ -26,7 +26,7 @@
 #define LEAST 4   /* nights of a segment */
 #define CELLS 400 /* segments start at one of so many nights */
 #define ROUNDS 5
-#define SETTLED 0.02 /* relative change of the variance */
+#define CONVERGED 0.02 /* relative change of the variance */
 #define LEAST_VARIANCE 1e-10
 #define LONGEST \
 	20 /* nights that a deviation counts for: where nothing is forgotten its variance has no \
@@ -162,7 +162,7 @@ static struct fit fit(struct trend *f, double memory, bool line, double variance
 		partition(f, price * before, line);
 		out.variance = fmax(
 		        f->squares / fmax(1, n - numbers * (double)f->segments), LEAST_VARIANCE);
-		if (fabs(out.variance - before) < SETTLED * before)
+		if (fabs(out.variance - before) < CONVERGED * before)
 			break;
 	}
 	out.score = n * log(fmax(f->squares / n, LEAST_VARIANCE)) + price * (double)f->segments;

@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 #include "stats/levels.h"
 
 #define DAY_S 86400
 
-static bool is_pinned(const struct tk_case_set *c, const struct tk_point *p)
+static bool is_pinned(const struct tk_analysis *c, const struct tk_point *p)
 {
 	const struct tk_revision_row *revision = tk_catalog_find_revision(&c->catalog, p->build_id);
 
@@ -21,7 +21,7 @@ static bool is_pinned(const struct tk_case_set *c, const struct tk_point *p)
 	return false;
 }
 
-static size_t points_max(const struct tk_case_set *c)
+static size_t points_max(const struct tk_analysis *c)
 {
 	return c->options.window > TK_LEVEL_POINTS_MAX ? c->options.window : TK_LEVEL_POINTS_MAX;
 }
@@ -87,7 +87,7 @@ static void find_best(const struct tk_timed_value *at, size_t n, bool lower, str
 }
 
 /* Reads two numbers a night of the whole history, and full points only of the best level. */
-static int read_best(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+static int read_best(struct tk_analysis *c, const struct tk_series_case *k, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows all = {0};
@@ -112,7 +112,7 @@ static int read_best(struct tk_case_set *c, const struct tk_series_case *k, int6
 	return status;
 }
 
-static int read_pinned(struct tk_case_set *c, const struct tk_series_case *k, int64_t before_s,
+static int read_pinned(struct tk_analysis *c, const struct tk_series_case *k, int64_t before_s,
         struct tk_rows *out, struct tk_error *err)
 {
 	size_t n = 0;
@@ -149,7 +149,7 @@ static int arrange(struct tk_series_case *k, const struct tk_rows *baseline, str
 }
 
 int tk_series_case_set_baseline(
-        struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err)
+        struct tk_analysis *c, struct tk_series_case *k, struct tk_error *err)
 {
 	struct tk_rows points = {0};
 	int64_t before_s = k->points[k->range].as_of_s;

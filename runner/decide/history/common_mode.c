@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/try.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 #include "stats/summary.h"
 
 #define SERIES_MIN 5        /* fewer unchanged series have no meaningful median */
@@ -36,7 +36,7 @@ static int by_device_and_night(const void *a, const void *b)
 
 /* The baseline's level of each case, estimated by several threads. */
 struct levels {
-	const struct tk_case_set *c;
+	const struct tk_analysis *c;
 	double *level;
 };
 
@@ -57,7 +57,7 @@ static void estimate_part(void *arg, int64_t first, int64_t count)
 /* The entries of each case: one for each night of the range that measured the code of the
  * baseline. They are collected by several threads. */
 struct collection {
-	struct tk_case_set *c;
+	struct tk_analysis *c;
 	const double *level; /* of each case */
 	struct entry *at;
 	size_t *first, *count; /* of each case: where its entries are, and how many */
@@ -66,7 +66,7 @@ struct collection {
 
 static int collect(struct collection *e, size_t n, struct tk_error *err)
 {
-	struct tk_case_set *c = e->c;
+	struct tk_analysis *c = e->c;
 	struct tk_series_case *k = &c->at[n];
 	int64_t old = k->points[k->range - 1].build_id;
 
@@ -111,7 +111,7 @@ static size_t close_gaps(struct collection *e)
 	return total;
 }
 
-static int collect_all(struct tk_case_set *c, const double *level, struct entry *at, size_t *count,
+static int collect_all(struct tk_analysis *c, const double *level, struct entry *at, size_t *count,
         struct tk_error *err)
 {
 	struct collection e = {.c = c,
@@ -162,14 +162,14 @@ static struct tk_common_mode_shift shift_of(
 	return s;
 }
 
-static void correct(struct tk_case_set *c)
+static void correct(struct tk_analysis *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct tk_series_case *k = &c->at[i];
 
 		for (size_t j = k->range; k->range && j < k->count; j++) {
 			const struct tk_common_mode_shift *s =
-			        tk_case_set_find_shift(c, k->device->id, k->points[j].night_id);
+			        tk_analysis_find_shift(c, k->device->id, k->points[j].night_id);
 
 			if (s && s->significant)
 				k->adjusted_y[j] -= s->shift;
@@ -177,7 +177,7 @@ static void correct(struct tk_case_set *c)
 	}
 }
 
-static size_t count_range_points(const struct tk_case_set *c)
+static size_t count_range_points(const struct tk_analysis *c)
 {
 	size_t count = 0;
 
@@ -186,7 +186,7 @@ static size_t count_range_points(const struct tk_case_set *c)
 	return count;
 }
 
-int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err)
+int tk_analysis_remove_common_mode(struct tk_analysis *c, struct tk_error *err)
 {
 	const size_t most = count_range_points(c);
 	struct entry *at = tk_calloc(most + 1, sizeof *at);
@@ -220,8 +220,8 @@ out:
 	return status;
 }
 
-const struct tk_common_mode_shift *tk_case_set_find_shift(
-        const struct tk_case_set *c, int64_t device_id, int64_t night_id)
+const struct tk_common_mode_shift *tk_analysis_find_shift(
+        const struct tk_analysis *c, int64_t device_id, int64_t night_id)
 {
 	size_t lo = 0, hi = c->shift_count;
 

@@ -2,13 +2,13 @@
 #ifndef TK_DECIDE_GATHER_H
 #define TK_DECIDE_GATHER_H
 
-struct tk_case_set;
+struct tk_analysis;
 struct tk_error;
 struct tk_evidence;
 struct tk_series_case;
 
-/* Strings of *out live as long as the case set. After tk_case_set_evaluate(). */
-int tk_evidence_gather(struct tk_case_set *set, const struct tk_series_case *k,
+/* Strings of *out live as long as the case set. After tk_analysis_evaluate(). */
+int tk_evidence_gather(struct tk_analysis *set, const struct tk_series_case *k,
         struct tk_evidence *out, struct tk_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 #include "store/point_logs.h"
 
 #define DAY_S INT64_C(86400)
@@ -86,7 +86,7 @@ static size_t copy_points(const struct tk_rows *points, int64_t last_s, struct t
 }
 
 int tk_series_case_extend_history(
-        struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err)
+        struct tk_analysis *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err)
 {
 	struct tk_rows points;
 	struct tk_point *owned;

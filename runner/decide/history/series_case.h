@@ -11,7 +11,7 @@
 #include "decide/rules/level_test.h"
 #include "store/store.h"
 
-struct tk_case_set;
+struct tk_analysis;
 
 struct tk_series_case {
 	const struct tk_series_row *series;
@@ -58,17 +58,17 @@ bool tk_series_case_find_names(
 void tk_series_case_compute_logs(struct tk_series_case *k);
 /* baseline.c: puts the chosen baseline between the history and the range. */
 int tk_series_case_set_baseline(
-        struct tk_case_set *c, struct tk_series_case *k, struct tk_error *err);
+        struct tk_analysis *c, struct tk_series_case *k, struct tk_error *err);
 /* Reads all points since some time before `at_s` if the window does not reach back that far. */
 int tk_series_case_extend_history(
-        struct tk_case_set *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err);
+        struct tk_analysis *c, struct tk_series_case *k, int64_t at_s, struct tk_error *err);
 /* The run has a point. */
 bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_run_summary *run);
 /* By the filters of the range. */
 bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range);
 struct tk_filter_fields tk_series_case_filter_fields(const struct tk_series_case *k);
 /* ab_evidence.c: the stored A/B runs of the code before a step and the newest code. */
-int tk_series_case_evaluate_ab(struct tk_case_set *c, const struct tk_series_case *k,
+int tk_series_case_evaluate_ab(struct tk_analysis *c, const struct tk_series_case *k,
         const struct tk_level_change *step, struct tk_ab_result *out, struct tk_error *err);
 
 #endif

@@ -2,17 +2,22 @@
 #include "decide/history/step_evidence.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "core/outcome.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
+#include "decide/rules/ab_result.h"
 #include "decide/rules/evidence.h"
 #include "stats/summary.h"
+
+/* ---- step evidence ---- */
 
 #define BACK_SIGMAS 2       /* of a night, from the new level */
 #define RARE_BUILD_NIGHTS 3 /* nights of one build after which another one is an event */
 
-int tk_series_case_is_same_code(struct tk_case_set *set, const struct tk_series_case *k, size_t a,
+int tk_series_case_is_same_code(struct tk_analysis *set, const struct tk_series_case *k, size_t a,
         size_t b, bool *same, struct tk_error *err)
 {
 	return tk_catalog_is_same_code(&set->catalog, k->points[a].build_id, k->points[b].build_id,
@@ -20,7 +25,7 @@ int tk_series_case_is_same_code(struct tk_case_set *set, const struct tk_series_
 }
 
 static struct tk_level_test_input test_input(
-        const struct tk_case_set *set, const struct tk_series_case *k)
+        const struct tk_analysis *set, const struct tk_series_case *k)
 {
 	return (struct tk_level_test_input){.y = k->adjusted_y,
 	        .se = k->se,
@@ -31,7 +36,7 @@ static struct tk_level_test_input test_input(
 }
 
 size_t tk_series_case_base(
-        const struct tk_case_set *set, const struct tk_series_case *k, size_t split)
+        const struct tk_analysis *set, const struct tk_series_case *k, size_t split)
 {
 	const size_t window = test_input(set, k).window;
 
@@ -40,7 +45,7 @@ size_t tk_series_case_base(
 	return split > window ? split - window : 0;
 }
 
-void tk_series_case_split(const struct tk_case_set *set, const struct tk_series_case *k,
+void tk_series_case_split(const struct tk_analysis *set, const struct tk_series_case *k,
         size_t base, size_t split, struct tk_level_change *out)
 {
 	const struct tk_level_test_input in = test_input(set, k);
@@ -175,7 +180,7 @@ static void set_builds(const struct tk_series_case *k, struct tk_step_evidence *
 }
 
 /* All nights since the split have the code of the last one before. */
-static int compare_later_code(struct tk_case_set *set, const struct tk_series_case *k,
+static int compare_later_code(struct tk_analysis *set, const struct tk_series_case *k,
         struct tk_step_evidence *s, struct tk_error *err)
 {
 	const size_t good = s->levels.split - 1;
@@ -199,7 +204,7 @@ static bool is_rare_build(const struct tk_series_case *k, size_t split)
 	return rare;
 }
 
-static int compare_code(struct tk_case_set *set, const struct tk_series_case *k,
+static int compare_code(struct tk_analysis *set, const struct tk_series_case *k,
         struct tk_step_evidence *s, struct tk_error *err)
 {
 	const size_t split = s->levels.split;
@@ -221,7 +226,7 @@ static int compare_code(struct tk_case_set *set, const struct tk_series_case *k,
 	return status;
 }
 
-int tk_step_evidence_describe(struct tk_case_set *set, const struct tk_series_case *k,
+int tk_step_evidence_describe(struct tk_analysis *set, const struct tk_series_case *k,
         struct tk_step_evidence *s, struct tk_error *err)
 {
 	set_levels(k, s);
@@ -233,11 +238,11 @@ int tk_step_evidence_describe(struct tk_case_set *set, const struct tk_series_ca
 /* ---- context ---- */
 
 static void gather_shared_shift(
-        const struct tk_case_set *set, const struct tk_series_case *k, struct tk_step_evidence *s)
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_step_evidence *s)
 {
 	const size_t base = s->levels.base, split = s->levels.split;
 	const struct tk_common_mode_shift *shift =
-	        tk_case_set_find_shift(set, k->device->id, k->points[split].night_id);
+	        tk_analysis_find_shift(set, k->device->id, k->points[split].night_id);
 
 	if (!shift)
 		return;
@@ -251,7 +256,7 @@ static void gather_shared_shift(
 }
 
 void tk_step_evidence_add_context(
-        const struct tk_case_set *set, const struct tk_series_case *k, struct tk_step_evidence *s)
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_step_evidence *s)
 {
 	const size_t split = s->levels.split;
 
@@ -259,4 +264,68 @@ void tk_step_evidence_add_context(
 	tk_catalog_diff_environments(&set->catalog, k->points[split - 1].environment_id,
 	        k->points[split].environment_id, s->environment.text, sizeof s->environment.text,
 	        &s->environment.hard);
+}
+
+/* ---- ab evidence ---- */
+
+#define ROW(c, i) TK_ROWS_AT(&(c)->ab_pairs, struct tk_ab_pair_row, i)
+
+static size_t first_of_series(const struct tk_analysis *c, int64_t series_id)
+{
+	size_t lo = 0, hi = c->ab_pairs.count;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (ROW(c, mid)->series_id < series_id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* All pairs of these two codes, whichever builds they are of. */
+static int find_pairs(struct tk_analysis *c, const struct tk_series_case *k, int64_t good,
+        int64_t bad, struct tk_ab_pair_row *found, size_t *count, struct tk_error *err)
+{
+	*count = 0;
+	for (size_t i = first_of_series(c, k->series->id);
+	        i < c->ab_pairs.count && ROW(c, i)->series_id == k->series->id; i++) {
+		bool same_good, same_bad;
+		int status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->base_build_id, good,
+		        k->series->backend, &same_good, err);
+
+		if (!status)
+			status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->head_build_id, bad,
+			        k->series->backend, &same_bad, err);
+		if (status)
+			return status;
+		if (same_good && same_bad)
+			found[(*count)++] = *ROW(c, i);
+	}
+	return TK_OK;
+}
+
+int tk_series_case_evaluate_ab(struct tk_analysis *c, const struct tk_series_case *k,
+        const struct tk_level_change *e, struct tk_ab_result *out, struct tk_error *err)
+{
+	size_t first = first_of_series(c, k->series->id), all = 0, count = 0;
+	struct tk_ab_pair_row *found;
+	int status = TK_OK;
+
+	*out = (struct tk_ab_result){.decision = TK_AB_NONE};
+	while (first + all < c->ab_pairs.count && ROW(c, first + all)->series_id == k->series->id)
+		all++;
+	if (!all)
+		return TK_OK;
+	found = tk_malloc(all * sizeof *found);
+	for (size_t i = e->split; !status && !count && i-- > e->base;)
+		if (i + 1 == e->split || k->points[i].build_id != k->points[i + 1].build_id)
+			status = find_pairs(c, k, k->points[i].build_id,
+			        k->points[k->count - 1].build_id, found, &count, err);
+	if (!status)
+		*out = tk_ab_result_evaluate(found, count, &c->options);
+	free(found);
+	return status;
 }

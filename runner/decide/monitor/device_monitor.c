@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/serializer.h"
-#include "decide/monitor/kept_monitors.h"
 #include "decide/monitor/monitor.h"
+#include "decide/monitor/monitor_session.h"
 #include "stats/summary.h"
 
 #define DAY_S 86400

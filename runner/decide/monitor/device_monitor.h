@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 
 struct tk_monitor;
 
@@ -17,7 +17,7 @@ struct tk_event_list {
 int tk_event_list_add(struct tk_event_list *list, const struct tk_monitor_event_row *event);
 
 struct tk_device_monitor {
-	struct tk_case_set *set;
+	struct tk_analysis *set;
 	const struct tk_night_row *night;
 	const char *options; /* what the stored state depends on */
 	int64_t device_id;

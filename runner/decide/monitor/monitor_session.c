@@ -6,14 +6,84 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/serializer.h"
 #include "decide/monitor/device_monitor.h"
 #include "decide/monitor/monitor.h"
 #include "stats/levels.h"
 
+/* ---- kept monitors ---- */
+
+struct tk_kept_monitor *tk_kept_monitors_find(const struct tk_kept_monitors *k, int64_t device_id)
+{
+	for (size_t i = 0; k && i < k->count; i++)
+		if (k->at[i].state.device_id == device_id)
+			return &k->at[i];
+	return NULL;
+}
+
+int tk_kept_monitors_put(struct tk_kept_monitors *k, const struct tk_monitor_state_row *state,
+        struct tk_monitor *monitor, struct tk_error *err)
+{
+	struct tk_kept_monitor *kept = tk_kept_monitors_find(k, state->device_id), *grown;
+
+	if (!kept) {
+		grown = tk_realloc(k->at, (k->count + 1) * sizeof *grown);
+		k->at = grown;
+		kept = &grown[k->count++];
+		*kept = (struct tk_kept_monitor){0};
+	}
+	tk_monitor_free(kept->monitor);
+	kept->state = *state;
+	snprintf(kept->options, sizeof kept->options, "%s", state->options);
+	kept->state.options = NULL;
+	kept->monitor = monitor;
+	return TK_OK;
+}
+
+int tk_monitor_store_state(struct tk_monitor *monitor, const struct tk_monitor_state_row *state,
+        struct tk_store *s, struct tk_error *err)
+{
+	struct tk_serializer io = {0};
+	struct tk_monitor_state_row row = *state;
+	int status = tk_monitor_serialize(monitor, &io, err);
+
+	row.numbers = io.at;
+	row.count = io.count;
+	if (!status)
+		status = tk_store_put_monitor_state(s, &row, err);
+	tk_serializer_free(&io);
+	return status;
+}
+
+int tk_kept_monitors_store(
+        const struct tk_kept_monitors *k, struct tk_store *s, struct tk_error *err)
+{
+	int status = TK_OK;
+
+	for (size_t i = 0; !status && i < k->count; i++) {
+		struct tk_monitor_state_row row = k->at[i].state;
+
+		row.options = k->at[i].options;
+		if (k->at[i].monitor)
+			status = tk_monitor_store_state(k->at[i].monitor, &row, s, err);
+	}
+	return status;
+}
+
+void tk_kept_monitors_free(struct tk_kept_monitors *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		tk_monitor_free(k->at[i].monitor);
+	free(k->at);
+	*k = (struct tk_kept_monitors){0};
+}
+
+/* ---- monitor session ---- */
+
 #define FORMAT 1 /* of the stored state: goes up when its meaning changes */
 
 struct tk_monitor_session {
-	struct tk_case_set *set;
+	struct tk_analysis *set;
 	const struct tk_night_row *night;
 	char options[80];
 	struct tk_device_monitor *devices;
@@ -45,7 +115,7 @@ static void give_event(struct tk_series_case *k, const struct tk_monitor_event_r
 }
 
 /* A step that began before the points of a case makes it read more of them, and A/B runs since. */
-static int read_back_to_steps(struct tk_case_set *c, struct tk_error *err)
+static int read_back_to_steps(struct tk_analysis *c, struct tk_error *err)
 {
 	int64_t earliest_s = c->since_s;
 	int status = TK_OK;
@@ -65,7 +135,7 @@ static int read_back_to_steps(struct tk_case_set *c, struct tk_error *err)
 }
 
 /* The monitor compares with the nights before: for any other baseline its events do not apply. */
-static int give_events(struct tk_case_set *c, struct tk_error *err)
+static int give_events(struct tk_analysis *c, struct tk_error *err)
 {
 	if (c->options.baseline != TK_BASELINE_WINDOW)
 		return TK_OK;
@@ -73,7 +143,7 @@ static int give_events(struct tk_case_set *c, struct tk_error *err)
 		const struct tk_monitor_event_row *event =
 		        TK_ROWS_AT(&c->monitor_events, struct tk_monitor_event_row, i);
 		struct tk_series_case *k =
-		        (struct tk_series_case *)tk_case_set_find(c, event->series_id);
+		        (struct tk_series_case *)tk_analysis_find(c, event->series_id);
 
 		if (k)
 			give_event(k, event);
@@ -86,7 +156,7 @@ static void mark_case(struct tk_series_case *k, bool is_monitored)
 	k->is_monitored = is_monitored && k->count >= TK_MONITOR_NIGHTS_MIN;
 }
 
-int tk_case_set_load_monitor_events(struct tk_case_set *c, struct tk_error *err)
+int tk_analysis_load_monitor_events(struct tk_analysis *c, struct tk_error *err)
 {
 	const bool by_window = c->options.baseline == TK_BASELINE_WINDOW;
 	const int64_t since_s = c->scope.night_id ? c->scope.as_of_s : c->since_s;
@@ -148,7 +218,7 @@ static int add_stored(const struct tk_monitor_session *w, const struct tk_device
 	for (size_t i = 0; !status && i < stored->count; i++) {
 		const struct tk_monitor_event_row *event =
 		        TK_ROWS_AT(stored, struct tk_monitor_event_row, i);
-		const struct tk_series_case *k = tk_case_set_find(w->set, event->series_id);
+		const struct tk_series_case *k = tk_analysis_find(w->set, event->series_id);
 
 		if (k && k->device->id == d->device_id && event->night_id == w->night->id)
 			status = tk_event_list_add(all, event);
@@ -206,7 +276,7 @@ static void mark_cases(struct tk_monitor_session *w)
 	}
 }
 
-int tk_monitor_session_run(struct tk_case_set *c, const struct tk_night_row *night,
+int tk_monitor_session_run(struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_monitor_session **out, struct tk_error *err)
 {
 	struct tk_monitor_session *w = tk_calloc(1, sizeof *w);

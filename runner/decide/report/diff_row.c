@@ -11,7 +11,6 @@
 #include "core/metric.h"
 #include "core/mode.h"
 #include "decide/history/code_change.h"
-#include "decide/history/config_change.h"
 #include "decide/history/gather.h"
 #include "decide/rules/evidence.h"
 #include "decide/rules/rules.h"
@@ -91,7 +90,7 @@ static void set_evidence(
 }
 
 void tk_diff_row_set_revisions(
-        const struct tk_case_set *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
+        const struct tk_analysis *c, int64_t good_build, int64_t bad_build, struct tk_diff_row *row)
 {
 	const struct tk_revision_row *good = tk_catalog_find_revision(&c->catalog, good_build),
 	                             *bad = tk_catalog_find_revision(&c->catalog, bad_build);
@@ -107,7 +106,7 @@ void tk_diff_row_set_revisions(
 }
 
 /* The commit that a bisection of this range found. */
-static void set_first_bad_commit(const struct tk_case_set *c, struct tk_diff_row *row)
+static void set_first_bad_commit(const struct tk_analysis *c, struct tk_diff_row *row)
 {
 	for (size_t i = 0; *row->bad_rev && i < c->bisections.count; i++) {
 		const struct tk_bisection_row *b =
@@ -132,7 +131,7 @@ void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status stat
 	tk_verdict_clear_facts(&row->verdict);
 }
 
-static int add_code_change(struct tk_case_set *c, const struct tk_series_case *k,
+static int add_code_change(struct tk_analysis *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	char text[TK_CODE_CHANGE_SIZE];
@@ -144,7 +143,7 @@ static int add_code_change(struct tk_case_set *c, const struct tk_series_case *k
 	return status;
 }
 
-static int add_config_change(struct tk_case_set *c, const struct tk_series_case *k,
+static int add_config_change(struct tk_analysis *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	char text[TK_CONFIG_CHANGE_SIZE];
@@ -157,7 +156,7 @@ static int add_config_change(struct tk_case_set *c, const struct tk_series_case 
 }
 
 /* What the comparison of the two revisions found inside the kernel. */
-static int add_regions(const struct tk_case_set *c, const struct tk_series_case *k,
+static int add_regions(const struct tk_analysis *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	char text[TK_KERNEL_CHANGE_SIZE], *result = NULL;
@@ -172,7 +171,7 @@ static int add_regions(const struct tk_case_set *c, const struct tk_series_case 
 	return status;
 }
 
-int tk_series_case_decide(struct tk_case_set *c, const struct tk_series_case *k,
+int tk_series_case_decide(struct tk_analysis *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	const struct tk_history_window *w = k->window;
@@ -203,7 +202,7 @@ static enum tk_verdict_state state_of(enum tk_verdict_status status)
 	}
 }
 
-int tk_series_case_explain(struct tk_case_set *c, const struct tk_series_case *k,
+int tk_series_case_explain(struct tk_analysis *c, const struct tk_series_case *k,
         struct tk_diff_row *row, struct tk_error *err)
 {
 	int status = add_code_change(c, k, row, err);

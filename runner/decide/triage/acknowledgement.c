@@ -12,7 +12,7 @@ const struct tk_alert_row *tk_catalog_find_alert(const struct tk_catalog *c, con
 	return NULL;
 }
 
-void tk_series_case_make_alert_uids(const struct tk_case_set *c, const struct tk_series_case *k,
+void tk_series_case_make_alert_uids(const struct tk_analysis *c, const struct tk_series_case *k,
         enum tk_verdict_status status, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE],
         char group_uid[TK_ALERT_UID_SIZE])
 {
@@ -67,7 +67,7 @@ void tk_diff_row_apply_ack_rules(const struct tk_detect_options *options,
 }
 
 void tk_series_case_apply_ack(
-        const struct tk_case_set *c, const struct tk_series_case *k, struct tk_diff_row *row)
+        const struct tk_analysis *c, const struct tk_series_case *k, struct tk_diff_row *row)
 {
 	const enum tk_verdict_status status = row->verdict.status_before_ack;
 	char uid[TK_ALERT_UID_SIZE], group_uid[TK_ALERT_UID_SIZE];

@@ -38,7 +38,7 @@ static void write_title(
 }
 
 /* Stored with the time of the alert: a later night that stores it again changes nothing. */
-static int put_ack_rule(struct tk_store *s, const struct tk_case_set *c,
+static int put_ack_rule(struct tk_store *s, const struct tk_analysis *c,
         const struct tk_series_case *k, const struct tk_diff_row *row, const struct tk_alert_row *a,
         struct tk_error *err)
 {
@@ -69,7 +69,7 @@ static void set_state(
 	row->alert_opened_s = opened_s;
 }
 
-static int open_alert(struct tk_store *s, struct tk_case_set *c, const struct tk_series_case *k,
+static int open_alert(struct tk_store *s, struct tk_analysis *c, const struct tk_series_case *k,
         const struct tk_night_row *night, struct tk_diff_row *row, struct tk_error *err)
 {
 	const bool failure = is_failure(row);
@@ -120,7 +120,7 @@ static bool is_retracted(
 
 /* The newest alert of a series was evaluated with it (status RECOVERED). Older ones that are still
  * open are over when the series is back at the level before them. */
-static int is_older_alert_over(const struct tk_case_set *c, const struct tk_diff_row *row,
+static int is_older_alert_over(const struct tk_analysis *c, const struct tk_diff_row *row,
         const struct tk_alert_row *a, int64_t now_s, bool *over, struct tk_error *err)
 {
 	const struct tk_verdict *v = &row->verdict;
@@ -134,7 +134,7 @@ static int is_older_alert_over(const struct tk_case_set *c, const struct tk_diff
 }
 
 /* A failure is over when there is a timing again. */
-static int is_over(const struct tk_case_set *c, const struct tk_series_case *k,
+static int is_over(const struct tk_analysis *c, const struct tk_series_case *k,
         const struct tk_diff_row *row, const struct tk_alert_row *a, int64_t now_s, bool *over,
         struct tk_error *err)
 {
@@ -157,11 +157,11 @@ static bool was_open(const struct tk_alert_row *a, const struct tk_night_row *ni
 	       (a->status == TK_ALERT_OPEN || a->closed_s >= night->as_of_s);
 }
 
-static int close_alert(struct tk_store *s, const struct tk_case_set *c,
+static int close_alert(struct tk_store *s, const struct tk_analysis *c,
         const struct tk_night_row *night, struct tk_diff_report *r, const struct tk_alert_row *a,
         struct tk_error *err)
 {
-	const struct tk_series_case *k = a->series_id ? tk_case_set_find(c, a->series_id) : NULL;
+	const struct tk_series_case *k = a->series_id ? tk_analysis_find(c, a->series_id) : NULL;
 	struct tk_alert_row closed = *a;
 	bool over = false;
 
@@ -208,7 +208,7 @@ static bool needs_alert(const struct tk_diff_row *row)
 	return status == TK_VERDICT_REGRESSED || status == TK_VERDICT_NEWLY_FAILED;
 }
 
-static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+static int open_alerts(struct tk_store *s, struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_diff_report *r, struct tk_error *err)
 {
 	struct tk_diff_row **bad = tk_malloc((r->count + 1) * sizeof(*bad));
@@ -226,7 +226,7 @@ static int open_alerts(struct tk_store *s, struct tk_case_set *c, const struct t
 	return status;
 }
 
-int tk_alerts_update(struct tk_store *s, struct tk_case_set *c, const struct tk_night_row *night,
+int tk_alerts_update(struct tk_store *s, struct tk_analysis *c, const struct tk_night_row *night,
         struct tk_diff_report *r, struct tk_error *err)
 {
 	int status = TK_OK;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 
 struct span {
 	bool known;
@@ -85,7 +85,7 @@ static int add(struct tk_commit_groups *g, const char *uid, bool failure,
 	return TK_OK;
 }
 
-int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err)
+int tk_commit_groups_load(struct tk_analysis *c, struct tk_error *err)
 {
 	int status = TK_OK;
 
@@ -114,7 +114,7 @@ void tk_commit_groups_free(struct tk_commit_groups *g)
 	*g = (struct tk_commit_groups){0};
 }
 
-int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
+int tk_commit_groups_add(struct tk_analysis *c, const struct tk_series_case *k, bool failure,
         const struct tk_diff_row *row, const char *group_uid, struct tk_error *err)
 {
 	const struct span span =
@@ -139,7 +139,7 @@ static const struct tk_commit_group *only_overlapping_group(const struct tk_comm
 	return found;
 }
 
-void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
+void tk_commit_groups_find_uid(const struct tk_analysis *c, const struct tk_series_case *k,
         bool failure, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE])
 {
 	const char *const parts[] = {"group", failure ? "failure" : "alert", k->upstream->name,

@@ -11,7 +11,7 @@
 
 struct tk_diff_row;
 struct tk_series_case;
-struct tk_case_set;
+struct tk_analysis;
 struct tk_error;
 struct tk_commit_group;
 
@@ -21,14 +21,14 @@ struct tk_commit_groups {
 };
 
 /* The groups of the stored alerts. */
-int tk_commit_groups_load(struct tk_case_set *c, struct tk_error *err);
+int tk_commit_groups_load(struct tk_analysis *c, struct tk_error *err);
 void tk_commit_groups_free(struct tk_commit_groups *g);
 /* The group that the alert about a row belongs to, or the uid of a new one; "": out of
  * memory. */
-void tk_commit_groups_find_uid(const struct tk_case_set *c, const struct tk_series_case *k,
+void tk_commit_groups_find_uid(const struct tk_analysis *c, const struct tk_series_case *k,
         bool failure, const struct tk_diff_row *row, char uid[TK_ALERT_UID_SIZE]);
 /* Adds a new alert, so that later ones find its group. */
-int tk_commit_groups_add(struct tk_case_set *c, const struct tk_series_case *k, bool failure,
+int tk_commit_groups_add(struct tk_analysis *c, const struct tk_series_case *k, bool failure,
         const struct tk_diff_row *row, const char *group_uid, struct tk_error *err);
 
 #endif

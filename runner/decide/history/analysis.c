@@ -1,5 +1,5 @@
 /* Reads the history and prepares a case for every series of the range. */
-#include "decide/history/case_set.h"
+#include "decide/history/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- the range ---- */
 
-static int resolve_nights(struct tk_case_set *c, const struct tk_diff_range *range,
+static int resolve_nights(struct tk_analysis *c, const struct tk_diff_range *range,
         int64_t *machine_id, struct tk_error *err)
 {
 	const struct tk_night_row *base = tk_id_table_find(
@@ -60,7 +60,7 @@ int tk_diff_range_check(
 }
 
 /* Runs and alerts before this time are what was known before. */
-static int64_t known_before(const struct tk_case_set *c)
+static int64_t known_before(const struct tk_analysis *c)
 {
 	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
 }
@@ -72,7 +72,7 @@ bool tk_night_has_ended(const struct tk_night_row *n)
 
 /* ---- cases ---- */
 
-const struct tk_series_case *tk_case_set_find(const struct tk_case_set *c, int64_t series_id)
+const struct tk_series_case *tk_analysis_find(const struct tk_analysis *c, int64_t series_id)
 {
 	size_t from = 0, to = c->count;
 
@@ -103,7 +103,7 @@ bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_di
 	       !tk_filter_match_any(range->ignored, &fields);
 }
 
-void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range)
+void tk_analysis_filter(struct tk_analysis *c, const struct tk_diff_range *range)
 {
 	size_t kept = 0;
 
@@ -152,7 +152,7 @@ static void take_points(struct tk_series_case *k)
 }
 
 /* The series has no run up to the end of the range, and one after it. */
-static int appeared_later(struct tk_store *s, const struct tk_case_set *c,
+static int appeared_later(struct tk_store *s, const struct tk_analysis *c,
         const struct tk_history_window *w, bool *out, struct tk_error *err)
 {
 	struct tk_rows points;
@@ -178,7 +178,7 @@ static bool is_no_longer_planned(const struct tk_history_window *w)
 	       w->last_before.outcome == TK_OUTCOME_UNSUPPORTED;
 }
 
-static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_history_window *w,
+static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_history_window *w,
         const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
 	struct tk_series_case k = {
@@ -206,7 +206,7 @@ static int add_case(struct tk_store *s, struct tk_case_set *c, const struct tk_h
 /* The logarithms and baselines of all cases, found by several threads. */
 static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
 {
-	struct tk_case_set *c = arg;
+	struct tk_analysis *c = arg;
 
 	for (int64_t i = first; i < first + count; i++) {
 		struct tk_series_case *k = &c->at[i];
@@ -217,7 +217,7 @@ static void find_baselines_of_part(void *arg, int64_t first, int64_t count)
 	}
 }
 
-static int find_baselines(struct tk_case_set *c, struct tk_error *err)
+static int find_baselines(struct tk_analysis *c, struct tk_error *err)
 {
 	if (c->options.baseline == TK_BASELINE_WINDOW) {
 		tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, find_baselines_of_part, c);
@@ -240,7 +240,7 @@ static size_t count_points(const struct tk_rows *windows)
 	return last ? last->first + last->before + last->within : 0;
 }
 
-static int load_series(struct tk_store *s, struct tk_case_set *c, const struct tk_diff_range *range,
+static int load_series(struct tk_store *s, struct tk_analysis *c, const struct tk_diff_range *range,
         int64_t machine_id, struct tk_error *err)
 {
 	const size_t before = c->options.window > TK_HISTORY_POINTS_MIN ? c->options.window
@@ -261,7 +261,7 @@ static int load_series(struct tk_store *s, struct tk_case_set *c, const struct t
 		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
 		        machine_id, err);
 	if (!status)
-		status = tk_case_set_add_alerts(c, known_before(c), err);
+		status = tk_analysis_add_alerts(c, known_before(c), err);
 	return status ? status : find_baselines(c, err);
 }
 
@@ -273,14 +273,14 @@ static bool is_whole_night(const struct tk_night_row *n)
 	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
 }
 
-static bool is_full_night(const struct tk_case_set *c, const struct tk_night_row *n)
+static bool is_full_night(const struct tk_analysis *c, const struct tk_night_row *n)
 {
 	if (c->scope.night_id)
 		return n->id == c->scope.night_id;
 	return n->as_of_s >= c->since_s && n->as_of_s <= c->until_s && is_whole_night(n);
 }
 
-static const struct tk_night_row *newest_full_night(const struct tk_case_set *c, int64_t machine_id)
+static const struct tk_night_row *newest_full_night(const struct tk_analysis *c, int64_t machine_id)
 {
 	const struct tk_rows *nights = &c->catalog.nights.rows;
 	const struct tk_night_row *newest = NULL;
@@ -295,7 +295,7 @@ static const struct tk_night_row *newest_full_night(const struct tk_case_set *c,
 	return newest;
 }
 
-static int load_expected(struct tk_case_set *c, struct tk_error *err)
+static int load_expected(struct tk_analysis *c, struct tk_error *err)
 {
 	const struct tk_rows *machines = &c->catalog.machines.rows;
 	int status = TK_OK;
@@ -313,8 +313,8 @@ static int load_expected(struct tk_case_set *c, struct tk_error *err)
 	return status;
 }
 
-const struct tk_expected_series *tk_case_set_find_expected(
-        const struct tk_case_set *c, int64_t machine_id)
+const struct tk_expected_series *tk_analysis_find_expected(
+        const struct tk_analysis *c, int64_t machine_id)
 {
 	for (size_t i = 0; i < c->expected_count; i++)
 		if (c->expected[i].machine_id == machine_id)
@@ -322,10 +322,10 @@ const struct tk_expected_series *tk_case_set_find_expected(
 	return NULL;
 }
 
-size_t tk_case_set_count_nights_since(
-        const struct tk_case_set *c, int64_t machine_id, int64_t since_s)
+size_t tk_analysis_count_nights_since(
+        const struct tk_analysis *c, int64_t machine_id, int64_t since_s)
 {
-	const struct tk_expected_series *e = tk_case_set_find_expected(c, machine_id);
+	const struct tk_expected_series *e = tk_analysis_find_expected(c, machine_id);
 	const struct tk_rows *nights = &c->catalog.nights.rows;
 	struct tk_night_tally count = {0};
 
@@ -345,7 +345,7 @@ size_t tk_case_set_count_nights_since(
 /* ---- loading ---- */
 
 /* A catalog that is kept belongs to the set until the set is freed. */
-static int load_catalog(struct tk_store *s, struct tk_case_set *c, struct tk_error *err)
+static int load_catalog(struct tk_store *s, struct tk_analysis *c, struct tk_error *err)
 {
 	int status;
 
@@ -356,14 +356,14 @@ static int load_catalog(struct tk_store *s, struct tk_case_set *c, struct tk_err
 	return status;
 }
 
-int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
+int tk_analysis_load(struct tk_store *s, const struct tk_detect_options *o,
         const struct tk_diff_range *range, const struct tk_night_scope *scope,
-        struct tk_case_set *out, struct tk_error *err)
+        struct tk_analysis *out, struct tk_error *err)
 {
 	int64_t machine_id = 0;
 	int status;
 
-	*out = (struct tk_case_set){
+	*out = (struct tk_analysis){
 	        .since_s = range->since_s, .until_s = range->until_s, .options = *o};
 	if (scope)
 		out->scope = *scope;
@@ -388,7 +388,7 @@ int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
 	return status ? status : load_series(s, out, range, machine_id, err);
 }
 
-void tk_case_set_free(struct tk_case_set *c)
+void tk_analysis_free(struct tk_analysis *c)
 {
 	for (size_t i = 0; i < c->expected_count; i++)
 		tk_rows_free(&c->expected[i].resolutions);
@@ -408,5 +408,5 @@ void tk_case_set_free(struct tk_case_set *c)
 		*c->scope.catalog = c->catalog;
 	else
 		tk_catalog_free(&c->catalog);
-	*c = (struct tk_case_set){0};
+	*c = (struct tk_analysis){0};
 }

@@ -1,7 +1,7 @@
 /* The series of an analysis, with the tables that they share. Load, evaluate (statistics), decide
  * (report/diff_row.h), free. Private to decide/. */
-#ifndef TK_DECIDE_CASE_SET_H
-#define TK_DECIDE_CASE_SET_H
+#ifndef TK_DECIDE_ANALYSIS_H
+#define TK_DECIDE_ANALYSIS_H
 #include "decide/history/catalog.h"
 #include "decide/history/series_case.h"
 #include "decide/triage/commit_groups.h"
@@ -43,7 +43,7 @@ struct tk_night_scope {
 	struct tk_point_reader *reader;
 };
 
-struct tk_case_set {
+struct tk_analysis {
 	struct tk_catalog catalog;
 	struct tk_commit_groups groups; /* of alerts */
 	struct tk_rows windows, points; /* points: of windows that do not borrow theirs */
@@ -66,45 +66,45 @@ struct tk_case_set {
 };
 
 /* scope may be NULL. Free in any case. */
-int tk_case_set_load(struct tk_store *s, const struct tk_detect_options *o,
+int tk_analysis_load(struct tk_store *s, const struct tk_detect_options *o,
         const struct tk_diff_range *range, const struct tk_night_scope *scope,
-        struct tk_case_set *out, struct tk_error *err);
-void tk_case_set_free(struct tk_case_set *c);
+        struct tk_analysis *out, struct tk_error *err);
+void tk_analysis_free(struct tk_analysis *c);
 /* Filters are valid, and the machine exists. */
 int tk_diff_range_check(
         const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err);
 /* Removes the cases that the filters of the range do not choose. After evaluation: machines are
  * evaluated whole. */
-void tk_case_set_filter(struct tk_case_set *c, const struct tk_diff_range *range);
-const struct tk_series_case *tk_case_set_find(
-        const struct tk_case_set *c, int64_t series_id); /* NULL: none */
-const struct tk_expected_series *tk_case_set_find_expected(
-        const struct tk_case_set *c, int64_t machine_id); /* NULL: none */
+void tk_analysis_filter(struct tk_analysis *c, const struct tk_diff_range *range);
+const struct tk_series_case *tk_analysis_find(
+        const struct tk_analysis *c, int64_t series_id); /* NULL: none */
+const struct tk_expected_series *tk_analysis_find_expected(
+        const struct tk_analysis *c, int64_t machine_id); /* NULL: none */
 
 /* Full nights of a machine after a time, up to the one that is expected to measure. */
-size_t tk_case_set_count_nights_since(
-        const struct tk_case_set *c, int64_t machine_id, int64_t since_s);
+size_t tk_analysis_count_nights_since(
+        const struct tk_analysis *c, int64_t machine_id, int64_t since_s);
 
 /* Statistical tests of all cases, with the false-discovery rate controlled per machine. */
-int tk_case_set_evaluate(struct tk_case_set *c, struct tk_error *err);
+int tk_analysis_evaluate(struct tk_analysis *c, struct tk_error *err);
 
 /* common_mode.c: finds the common-mode shifts and removes them from adjusted_y. */
-int tk_case_set_remove_common_mode(struct tk_case_set *c, struct tk_error *err);
-const struct tk_common_mode_shift *tk_case_set_find_shift(
-        const struct tk_case_set *c, int64_t device_id, int64_t night_id); /* NULL: none */
+int tk_analysis_remove_common_mode(struct tk_analysis *c, struct tk_error *err);
+const struct tk_common_mode_shift *tk_analysis_find_shift(
+        const struct tk_analysis *c, int64_t device_id, int64_t night_id); /* NULL: none */
 
 /* prior_noise.c: the noise between nights that a series of its device probably has; prior[i] of
  * case i. */
-void tk_case_set_estimate_priors(struct tk_case_set *c, double *prior);
+void tk_analysis_estimate_priors(struct tk_analysis *c, double *prior);
 /* Of series with a history; reordered; 0: too few. */
 double tk_prior_noise_estimate(double *noises, size_t count);
 
 /* alert_baseline.c: gives each case the newest alert that was open, or not closed yet, at a
  * time. */
-int tk_case_set_add_alerts(struct tk_case_set *c, int64_t known_before_s, struct tk_error *err);
+int tk_analysis_add_alerts(struct tk_analysis *c, int64_t known_before_s, struct tk_error *err);
 /* By the newest verdict before a time that reported the alert: logarithm of the level before it,
  * and its change; NAN: unknown. */
-int tk_alert_read_levels(const struct tk_case_set *c, const struct tk_alert_row *a,
+int tk_alert_read_levels(const struct tk_analysis *c, const struct tk_alert_row *a,
         int64_t before_s, double *baseline, double *change, struct tk_error *err);
 
 /* The night completed; one that was killed may not have measured all its series. */
