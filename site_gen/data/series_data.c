@@ -206,10 +206,6 @@ void tk_data_add_points(struct tk_buf *out, const struct tk_model *m,
         bool recent)
 {
 	int64_t *buffer = tk_calloc(count + 1, 2 * sizeof *buffer);
-	if (!buffer) {
-		out->status = TK_ENOMEM;
-		return;
-	}
 	struct columns s = {
 	        .points = points, .count = count, .steps = buffer, .row = buffer + count};
 	tk_data_begin(out, series->row->slug);

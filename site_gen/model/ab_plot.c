@@ -4,39 +4,35 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "site_gen/model/model.h"
 #include "stats/compare.h"
 
 #define CONFIDENCE 0.95
 
-static int summarize(
-        const double *d, size_t n, struct tk_ab_result_compare_level *out, struct tk_error *err)
+static void summarize(const double *d, size_t n, struct tk_ab_result_compare_level *out)
 {
 	struct tk_paired_shift p;
-	if (!n)
-		return 0;
-	if (tk_paired_estimate(d, n, CONFIDENCE, &p))
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	*out = (struct tk_ab_result_compare_level){expm1(p.shift), expm1(p.lo), expm1(p.hi)};
-	return 0;
+	if (n && !tk_paired_estimate(d, n, CONFIDENCE, &p))
+		*out = (struct tk_ab_result_compare_level){
+		        expm1(p.shift), expm1(p.lo), expm1(p.hi)};
 }
 
 int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, const char *good_rev,
         const char *bad_rev, struct tk_ab_plot *out, struct tk_error *err)
 {
-	struct tk_rows rows = {0};
+	AUTO(tk_rows) rows = {0};
 	*out = (struct tk_ab_plot){.median = {NAN, NAN, NAN}, .fastest = {NAN, NAN, NAN}};
 	const struct tk_revision_row *good = tk_model_find_revision(m, s->upstream->id, good_rev),
 	                             *bad = tk_model_find_revision(m, s->upstream->id, bad_rev);
-	int status = good && bad ? tk_store_list_ab_pairs_between(
-	                                   m->store, s->row->id, good->id, bad->id, &rows, err)
-	                         : 0;
-	double *fastest = status ? NULL : tk_malloc((rows.count + 1) * sizeof *fastest);
-	out->differences = status ? NULL : tk_malloc((rows.count + 1) * sizeof *out->differences);
+	if (good && bad)
+		TRY(tk_store_list_ab_pairs_between(
+		        m->store, s->row->id, good->id, bad->id, &rows, err));
+	double *fastest = tk_malloc((rows.count + 1) * sizeof *fastest);
+	out->differences = tk_malloc((rows.count + 1) * sizeof *out->differences);
 	size_t mins = 0;
-	for (size_t i = 0; !status && i < rows.count; i++) {
+	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_ab_pair_row *row = TK_ROWS_AT(&rows, struct tk_ab_pair_row, i);
 		if (!(row->base_median > 0) || !(row->head_median > 0)) {
 			out->failed++;
@@ -46,15 +42,10 @@ int tk_ab_plot_load(const struct tk_model *m, const struct tk_site_series *s, co
 		if (row->base_min > 0 && row->head_min > 0)
 			fastest[mins++] = log(row->head_min / row->base_min);
 	}
-	if (!status)
-		status = summarize(out->differences, out->count, &out->median, err);
-	if (!status)
-		status = summarize(fastest, mins, &out->fastest, err);
+	summarize(out->differences, out->count, &out->median);
+	summarize(fastest, mins, &out->fastest);
 	free(fastest);
-	tk_rows_free(&rows);
-	if (status)
-		tk_ab_plot_free(out);
-	return status;
+	return 0;
 }
 
 void tk_ab_plot_free(struct tk_ab_plot *p)

@@ -263,13 +263,8 @@ int tk_templates_add(struct tk_templates *set, const char *name, const char *tex
 	if (find_template(set, name, strlen(name)))
 		return tk_fail(err, TK_EDATA, "%s.html: duplicate template name", name);
 	struct tk_template *t = tk_calloc(1, sizeof *t);
-	if (!t || !(t->name = tk_strdup(name)) || !(t->text = tk_malloc(len + 1))) {
-		free_template(t);
-		return tk_fail(err, TK_ENOMEM, "out of memory");
-	}
-	if (len)
-		memcpy(t->text, text, len);
-	t->text[len] = 0;
+	t->name = tk_strdup(name);
+	t->text = tk_strndup(text, len);
 	t->text_len = len;
 	int status = parse(t, err);
 	if (status) {
