@@ -25,8 +25,8 @@ enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
 #define TK_STORE_SCHEMA 1
 
 /* CREATE makes the file if it is missing and, as WRITE, migrates an older one; READ opens read-only
- * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA: not
- * one of ours; TK_EBUSY: locked. */
+ * and never creates. TK_ENOTFOUND: no such file; TK_EVERSION: made by a newer tracker; TK_EDATA:
+ * not one of ours; TK_EBUSY: locked. */
 int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
@@ -279,7 +279,8 @@ struct tk_notification_row {
  * given, is that of a new row. The slug of a series is made:
  * machine.device.upstream[.backend].problem[.config].mode[.metric], [a-z0-9._-], at most 120
  * characters, unique. The uid of an alert may be NULL: it is made from the series and bad_rev,
- * which is what a uid should be; revisions that it names and the history does not have become rows. */
+ * which is what a uid should be; revisions that it names and the history does not have become rows.
+ */
 
 /* A night is always new (started_s is increased by a second if an equal night exists). Finishing
  * sets finished_s, status and summary. */

@@ -1,6 +1,6 @@
-/* Values as people read them, on the terminal, in Markdown and on pages: four significant digits and
- * the unit that suits. Every function returns `out`. templates/assets/format.js has the same rules;
- * tests hold both against one table of cases. */
+/* Values as people read them, on the terminal, in Markdown and on pages: four significant digits
+ * and the unit that suits. Every function returns `out`. templates/assets/format.js has the same
+ * rules; tests hold both against one table of cases. */
 #ifndef TK_BASE_PRESENT_H
 #define TK_BASE_PRESENT_H
 #include <stdbool.h>

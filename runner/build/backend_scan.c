@@ -57,8 +57,8 @@ static bool parse_name(const char *file, char *out, size_t size)
 	return false;
 }
 
-/* What kernels/gpu/kernel_facts.py wrote beside the backend: the facts of each kernel by the hash of
- * its code. Kernels that it does not know keep what they have. */
+/* What kernels/gpu/kernel_facts.py wrote beside the backend: the facts of each kernel by the hash
+ * of its code. Kernels that it does not know keep what they have. */
 static void add_kernel_facts(struct tk_artifact_backend *b)
 {
 	const char *dot = strrchr(b->path, '.');

@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/present.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "cli/commands.h"
 

@@ -4,8 +4,8 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "cli/markup.h"
 #include "cli/table.h"
 #include "core/datasheet.h"

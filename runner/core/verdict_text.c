@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/present.h"
 #include "base/json.h"
+#include "base/present.h"
 #include "base/text.h"
 
 #define CLAUSE_SIZE 400

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/try.h"
-#include "measure/engine.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "core/problem.h"
 #include "element.h"
+#include "measure/engine.h"
 #include "measure/verify.h"
 #include <math.h>
 #include <pthread.h>

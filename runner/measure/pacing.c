@@ -41,8 +41,8 @@ static const struct target {
         [TK_MODE_CONTENDED] = {0.002, 0.6, 20, 80},
         [TK_MODE_SEQUENCE] = {0.002, 5.4, 12, 80}, /* the power differs within a sample */
 };
-/* Both workers of an A/B pair take the same number of samples. Alternating bursts agree so well that
- * pairs, not samples, are what a decision lacks: docs/explanation/ab-runs.md. */
+/* Both workers of an A/B pair take the same number of samples. Alternating bursts agree so well
+ * that pairs, not samples, are what a decision lacks: docs/explanation/ab-runs.md. */
 static const struct target pair_target = {0.001, 0.6, 30, 30};
 
 /* Hot is paced too on a device that needs it, which is one that can block a stream. */

@@ -1,8 +1,8 @@
 /* The tensors of a problem: on the host, and input sets of them on the device. */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "measure/engine.h"
 #include "base/try.h"
+#include "measure/engine.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

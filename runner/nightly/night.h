@@ -46,8 +46,8 @@ struct tk_night {
 	size_t upstream_count;
 };
 
-/* Starts a new row of the history, or with --resume the newest night that was stopped: sets the ids,
- * times, seed and request of *n; with --resume also *options, which n->options points to.
+/* Starts a new row of the history, or with --resume the newest night that was stopped: sets the
+ * ids, times, seed and request of *n; with --resume also *options, which n->options points to.
  * TK_ENOTFOUND: no night can be resumed; TK_EUSAGE: an option differs from the stopped night's. */
 int tk_night_start(struct tk_night *n, struct tk_night_options *options, struct tk_error *err);
 

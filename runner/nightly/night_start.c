@@ -1,5 +1,5 @@
-/* How a night starts: see tk_night_start(). The options that decide which jobs a night has are stored
- * with it, so that --resume continues with the options that it was started with. */
+/* How a night starts: see tk_night_start(). The options that decide which jobs a night has are
+ * stored with it, so that --resume continues with the options that it was started with. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* Where the level of a series changes: over a whole series in hindsight, and night by night with what
- * is known that night. */
+/* Where the level of a series changes: over a whole series in hindsight, and night by night with
+ * what is known that night. */
 #ifndef TK_STATS_LEVELS_H
 #define TK_STATS_LEVELS_H
 #include <stdbool.h>

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/try.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "suite/names.h"
 #include "suite/suite.h"
 

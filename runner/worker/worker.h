@@ -98,7 +98,8 @@ void tk_job_result_free(struct tk_job_result *r);
  * job. */
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
-/* Gives the process that time to end by itself. The next request starts a new one. NULL: nothing. */
+/* Gives the process that time to end by itself. The next request starts a new one. NULL: nothing.
+ */
 void tk_worker_end_process(struct tk_worker *w, double grace_s);
 /* Closes the request pipe, so that several workers can exit at the same time before they are
  * freed. */

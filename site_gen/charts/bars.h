@@ -34,8 +34,8 @@ void tk_svg_draw_nights(
 /* A dot for each A/B pair, the interval below, a line at no change. Draws nothing without pairs. */
 void tk_svg_draw_pairs(struct tk_buf *out, const struct tk_ab_plot *p);
 
-/* The lanes of a timeline from its begin. Returns the time to which it is drawn, 0 for nothing: with
- * many spans, only the first are. */
+/* The lanes of a timeline from its begin. Returns the time to which it is drawn, 0 for nothing:
+ * with many spans, only the first are. */
 int64_t tk_svg_draw_timeline(struct tk_buf *out, const struct tk_timeline *t);
 
 #endif

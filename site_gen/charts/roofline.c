@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "site_gen/charts/axis.h"
 #include "site_gen/charts/chart.h"
 #include "site_gen/model/model.h"

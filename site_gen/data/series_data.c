@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/model.h"

@@ -160,8 +160,8 @@ static int compare_variants(const void *a, const void *b)
 	return strcmp(x->variant, y->variant);
 }
 
-/* Vendors first, then the others by name into the styles that are left. Controls and ceilings are in
- * no chart with others. */
+/* Vendors first, then the others by name into the styles that are left. Controls and ceilings are
+ * in no chart with others. */
 void tk_model_assign_styles(struct tk_model *m)
 {
 	size_t count = m->series_count, next = 0;

@@ -1,4 +1,5 @@
-/* Templates: a parsed one is a flat list of tokens, which rendering walks with a stack of objects. */
+/* Templates: a parsed one is a flat list of tokens, which rendering walks with a stack of objects.
+ */
 #include "site_gen/render/template.h"
 
 #include <ctype.h>

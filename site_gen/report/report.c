@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "site_gen/model/ceilings.h"
 #include "site_gen/model/links.h"

@@ -61,13 +61,15 @@ bool tk_record_has_nested_row(enum tk_table_id detail, enum tk_table_id owner,
 #define TK_RECORD_NAME_SIZE 64
 const char *tk_record_nested_name(const struct tk_db_column *c, char out[TK_RECORD_NAME_SIZE]);
 
-/* ---- export.c: JSON on its way to a file descriptor ------------------------------------------- */
+/* ---- export.c: JSON on its way to a file descriptor -------------------------------------------
+ */
 
 struct tk_export_output {
 	int fd;
 	struct tk_buf buf;
 };
-/* The rows of a table as tk_store_export() writes them. Kept by the handle; the caller resets it. */
+/* The rows of a table as tk_store_export() writes them. Kept by the handle; the caller resets it.
+ */
 int tk_export_prepare_table(
         struct tk_store *s, enum tk_table_id table, sqlite3_stmt **out, struct tk_error *err);
 void tk_export_add_json(struct tk_export_output *o, const json_t *value); /* compact */

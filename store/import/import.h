@@ -127,14 +127,13 @@ struct tk_import_path {
 	const char *text; /* "benchmarks[3]"; "": the top */
 	size_t line;      /* 0: not known */
 };
-typedef int (*tk_import_visit)(
-        void *arg, const struct tk_import_path *path, json_t *value, struct tk_error *err);
 
 /* Reads the file as one value, into f->document. */
 int tk_import_load(struct tk_import_file *f, struct tk_error *err);
 /* Calls `visit` for each element of a list or member of an object that is called `list`. */
 int tk_import_each(const struct tk_import_file *f, const char *list, const json_t *values,
-        tk_import_visit visit, void *arg, struct tk_error *err);
+        int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
+        struct tk_error *err);
 /* The members of the document's top object, but not `results`: a new object. */
 json_t *tk_import_get_header(const struct tk_import_file *f, const char *results);
 /* "FILE:LINE: PATH" and what the format says: ".kernel: is missing". TK_EDATA. */

@@ -90,7 +90,9 @@ int tk_import_load(struct tk_import_file *f, struct tk_error *err)
 }
 
 static int visit_child(const struct tk_import_file *f, const char *list, const char *key,
-        size_t index, json_t *value, tk_import_visit visit, void *arg, struct tk_error *err)
+        size_t index, json_t *value,
+        int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
+        struct tk_error *err)
 {
 	char text[160];
 	const struct tk_import_path path = {.key = key, .text = text};
@@ -104,7 +106,8 @@ static int visit_child(const struct tk_import_file *f, const char *list, const c
 }
 
 int tk_import_each(const struct tk_import_file *f, const char *list, const json_t *values,
-        tk_import_visit visit, void *arg, struct tk_error *err)
+        int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
+        struct tk_error *err)
 {
 	const char *key;
 	json_t *value;

@@ -1,7 +1,7 @@
 /* What detection reads: of every series the points around a range of time, and how its newest runs
- * ended. One look into the index for each series instead of a list each, so that thousands of series
- * take milliseconds. A reader keeps the points for ranges that move forward in time: each is read
- * once instead of once for each range. */
+ * ended. One look into the index for each series instead of a list each, so that thousands of
+ * series take milliseconds. A reader keeps the points for ranges that move forward in time: each is
+ * read once instead of once for each range. */
 #include "base/memory.h"
 #include "base/try.h"
 #include "store/db/internal.h"

@@ -249,9 +249,9 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(results, result(v, v->rows[i]));
 	tk_diff_summarize(v, line, sizeof line);
-	document = json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:o, s:{s:o, s:I}}]}", "$schema",
-	        SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name", "tracker",
-	        "version", TK_VERSION, "rules", rules(v), "results", results, "properties",
-	        "summary", string(line), "left_out", (json_int_t)(v->count - shown));
+	document = json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:o, s:{s:o, s:I}}]}",
+	        "$schema", SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name",
+	        "tracker", "version", TK_VERSION, "rules", rules(v), "results", results,
+	        "properties", "summary", string(line), "left_out", (json_int_t)(v->count - shown));
 	return tk_json_write(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, err);
 }

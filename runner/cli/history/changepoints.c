@@ -86,8 +86,8 @@ static int add_list(struct report *r, size_t i, json_t *list, struct tk_error *e
 		return TK_OK;
 	}
 	if (json_object_set_new(r->object, r->series[i].id, list))
-		return tk_fail(err, TK_EDATA,
-		        "series %.80s: its name is not UTF-8", r->series[i].id);
+		return tk_fail(
+		        err, TK_EDATA, "series %.80s: its name is not UTF-8", r->series[i].id);
 	return TK_OK;
 }
 

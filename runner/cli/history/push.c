@@ -5,8 +5,8 @@
 
 #include "base/archive.h"
 #include "base/file.h"
-#include "base/present.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/signature.h"
 #include "base/try.h"
 #include "cli/commands.h"

@@ -87,8 +87,8 @@ static void add_row(struct tk_table *t, const json_t *row)
 		        t, "RECORDING", "%+.1f %%", tk_percent_tenths(traced_ns / untraced_ns - 1));
 }
 
-static int print_text(const struct tk_globals *g, const json_t *rows, const char *kind,
-        struct tk_error *err)
+static int print_text(
+        const struct tk_globals *g, const json_t *rows, const char *kind, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, columns);
 	const json_t *row;

@@ -1,6 +1,6 @@
 /* `tracker run`: measures problems on one backend now and prints the results. Nothing is stored. */
-#include "base/error.h"
 #include "cli/host/run.h"
+#include "base/error.h"
 #include "base/try.h"
 
 #include "base/process.h"

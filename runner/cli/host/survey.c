@@ -341,8 +341,7 @@ static bool is_in_repository(const char *root)
 		char *git = tk_path_join(at, ".git"),
 		     *kernels = tk_path_join(at, "kernels/CMakeLists.txt");
 
-		found = (tk_dir_exists(git) || tk_file_exists(git)) &&
-		        tk_file_exists(kernels);
+		found = (tk_dir_exists(git) || tk_file_exists(git)) && tk_file_exists(kernels);
 		free(git);
 		free(kernels);
 		slash = strrchr(at, '/');

@@ -1,8 +1,8 @@
 /* The results of `tracker trace`. */
 #include "cli/host/trace.h"
 
-#include "base/present.h"
 #include "base/json.h"
+#include "base/present.h"
 #include "cli/table.h"
 #include "core/kernel_report.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/present.h"
 #include "base/json.h"
+#include "base/present.h"
 #include "base/text.h"
 #include "cli/markup.h"
 #include "cli/records.h"

@@ -2,12 +2,12 @@
  *
  * A revision is bad when it has more than half of the whole change. So a range with several steps
  * still ends at one of them, and noise has to be twice as large to mislead. */
+#include "nightly/bisect/bisection.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "decide/rules/ab_result.h"
-#include "nightly/bisect/bisection.h"
 #include "nightly/stages/upstream_build.h"
 #include <math.h>
 #include <stdio.h>

@@ -240,7 +240,8 @@ static int fail_unknown(const struct tk_config *config, const struct tk_modules 
 	return status;
 }
 
-/* upstream_len 0: of any upstream. *path: of the first one that has it. Returns how many have it. */
+/* upstream_len 0: of any upstream. *path: of the first one that has it. Returns how many have it.
+ */
 static size_t find_built(const struct tk_config *config, const struct builds *b,
         const char *upstream, size_t upstream_len, const char *backend, char **path)
 {

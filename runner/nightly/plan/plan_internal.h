@@ -5,8 +5,9 @@
 #include "core/series.h"
 #include "nightly/night.h"
 
-/* The jobs of a night before they are stored. Grows by adding; the strings of the rows belong to the
- * list. Until tk_plan_order_jobs numbers the jobs, `seq` is the problem's `last` (selection.h). */
+/* The jobs of a night before they are stored. Grows by adding; the strings of the rows belong to
+ * the list. Until tk_plan_order_jobs numbers the jobs, `seq` is the problem's `last` (selection.h).
+ */
 struct tk_job_list {
 	struct tk_job_row *rows;
 	size_t count, cap;

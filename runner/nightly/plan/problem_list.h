@@ -1,5 +1,5 @@
-/* Problems of suites, each once: what a night plans, what `tracker ab` compares, and what an adapter
- * compiles kernels for. Private to nightly/. */
+/* Problems of suites, each once: what a night plans, what `tracker ab` compares, and what an
+ * adapter compiles kernels for. Private to nightly/. */
 #ifndef TK_NIGHTLY_PROBLEM_LIST_H
 #define TK_NIGHTLY_PROBLEM_LIST_H
 #include <stddef.h>

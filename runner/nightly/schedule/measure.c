@@ -2,9 +2,9 @@
  * history. Every result is stored before the device's next job starts. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/process.h"
 #include "base/rng.h"
 #include "base/try.h"

@@ -1,9 +1,9 @@
 /* A small upstream and an adapter that compiles it, for the tests of build/. */
 #ifndef TK_TEST_PROJECT_H
 #define TK_TEST_PROJECT_H
-#include "scratch.h"
 #include "base/file.h"
 #include "build/build.h"
+#include "scratch.h"
 #include "upstream/repo.h"
 
 struct project {

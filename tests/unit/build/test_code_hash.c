@@ -1,9 +1,9 @@
 /* Hashes of machine code are equal for equal code, whatever the linker, the clock and the
  * folder. */
-#include "scratch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
+#include "scratch.h"
 
 static void compile(
         const struct scratch *s, const char *name, const char *options, const char *code)
