@@ -186,6 +186,9 @@ SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+",
   day(a.closed_s) AS closed_day,
   iif(a.before_value IS NULL, '', quantity(a.before_value, a.unit)) AS before,
   quantity(a.after_value, a.unit) AS after,
+  iif(a.ab_count > 0, a.ab_count, '') AS pairs, iif(a.ab_failed > 0, a.ab_failed, '') AS pairs_failed,
+  change(a.ab_change) AS pairs_change, change_range(a.ab_change, a.ab_lo, a.ab_hi) AS pairs_interval,
+  a.ab_fastest AS "fastest?",
   a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-"
 FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
 WHERE a.place <= 50 ORDER BY a.place

@@ -1,31 +1,18 @@
 /* alerts.html: every reported change, open ones first, grouped by commit, with first bad commit and
  * triage; and feed.xml where the address of the site is known. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/present.h"
 #include "base/try.h"
 #include "site_gen/charts/bars.h"
 #include "site_gen/model/ab_plot.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
 
-static void set_interval(struct tk_value *o, const char *key, const char *key_interval,
-        struct tk_ab_result_compare_level side)
-{
-	char text[TK_FORMAT_SIZE];
-	tk_value_set_change(o, key, side.change, "");
-	tk_value_set(o, key_interval,
-	        isfinite(side.change) ? tk_format_change_range(side.change, side.lo, side.hi, text)
-	                              : "");
-}
-
-/* The A/B pairs of its two revisions. The fastest samples are shown if the medians are
- * inconclusive. */
-static int set_ab_result(struct tk_site *site, struct tk_value *member, struct tk_error *err)
+/* The A/B pairs of its two revisions. */
+static int draw_pairs(struct tk_site *site, struct tk_value *member, struct tk_error *err)
 {
 	const struct tk_site_series *s = tk_model_find_series(&site->model, member->id);
 	AUTO(tk_ab_plot) pairs = {0};
@@ -33,12 +20,6 @@ static int set_ab_result(struct tk_site *site, struct tk_value *member, struct t
 		return 0;
 	TRY(tk_ab_plot_load(&site->model, s, tk_value_find_text(member, "good_rev"),
 	        tk_value_find_text(member, "bad_rev"), &pairs, err));
-	bool open = !(pairs.median.lo > 0 || pairs.median.hi < 0);
-	tk_value_set_fmt(member, "pairs", pairs.count ? "%zu" : "", pairs.count);
-	tk_value_set_fmt(member, "pairs_failed", pairs.failed ? "%zu" : "", pairs.failed);
-	set_interval(member, "pairs_change", "pairs_interval", pairs.median);
-	set_interval(member, "fastest_change", "fastest_interval",
-	        open ? pairs.fastest : (struct tk_ab_result_compare_level){NAN, NAN, NAN});
 	tk_svg_draw_pairs(&site->markup, &pairs);
 	tk_page_set_markup(site, member, "pairs_markup");
 	return 0;
@@ -69,7 +50,7 @@ static int add_measured(
 		char text[TK_KERNEL_CHANGE_SIZE] = "", path[TK_PAGE_PATH_SIZE] = "";
 		struct tk_value *m = tk_value_find_list(g, "members")->first;
 		for (; m; m = m->next) {
-			TRY(set_ab_result(site, m, err));
+			TRY(draw_pairs(site, m, err));
 			if (!*text && site->model.kernel_report_rows.count)
 				TRY(find_inside(site, m, text, path, err));
 		}
