@@ -2,10 +2,7 @@
 #ifndef TK_BASE_JSON_H
 #define TK_BASE_JSON_H
 #include <jansson.h>
-#include <stdbool.h>
 
-/* Whether a text could not be read for want of memory; Jansson often has no message then. */
-bool tk_json_is_out_of_memory(const json_error_t *why);
 /* null: not finite. */
 json_t *tk_json_number(double x);
 /* null: "". A text that is not UTF-8 becomes "?". */

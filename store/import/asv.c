@@ -286,8 +286,8 @@ static int read_results(struct reader *r, struct tk_error *err)
 		        r->file, &top, err, "milliseconds since 1970", date, ".date");
 	TRY(set_place(r, &top, err));
 	tk_import_copy_unknown(&r->attributes, r->header, known);
-	TRY(tk_import_each(r->file, "results", json_object_get(r->file->document, "results"),
-	        visit_result, r, err));
+	TRY(tk_import_each(
+	        "results", json_object_get(r->file->document, "results"), visit_result, r, err));
 	c.time_s = (int64_t)(json_number_value(date) / 1000);
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }

@@ -123,7 +123,7 @@ static int visit_suite(
 		return tk_import_fail_expected(
 		        r->file, path, err, "a list of commits", suite, "%s", "");
 	r->suite = path->key;
-	return tk_import_each(r->file, path->text, suite, visit_entry, r, err);
+	return tk_import_each(path->text, suite, visit_entry, r, err);
 }
 
 static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
@@ -138,7 +138,7 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	place.upstream = slash ? slash + 1 : place.url;
 	TRY(tk_import_place(sink, &place, err));
 	return tk_import_each(
-	        f, "entries", json_object_get(f->document, "entries"), visit_suite, &r, err);
+	        "entries", json_object_get(f->document, "entries"), visit_suite, &r, err);
 }
 
 const struct tk_import_format tk_import_github_action = {sniff, read_file, NULL};

@@ -143,8 +143,8 @@ static int read_all(struct reader *r, struct tk_error *err)
 	        .upstream = slash ? slash + 1 : executable};
 
 	TRY(tk_import_place(r->sink, &place, err));
-	TRY(tk_import_each(r->file, "benchmarks", json_object_get(r->file->document, "benchmarks"),
-	        visit, r, err));
+	TRY(tk_import_each(
+	        "benchmarks", json_object_get(r->file->document, "benchmarks"), visit, r, err));
 	TRY(finish(r, err));
 	return put_run(r, err);
 }

@@ -71,7 +71,7 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	json_auto_t *attributes = json_object();
 	struct reader r = {.file = f, .sink = sink, .attributes = attributes};
 
-	TRY(tk_import_each(f, "results", json_object_get(f->document, "results"), visit, &r, err));
+	TRY(tk_import_each("results", json_object_get(f->document, "results"), visit, &r, err));
 	return tk_import_add_run(sink, &c, attributes, NULL, err);
 }
 

@@ -131,7 +131,7 @@ struct tk_import_path {
 /* Reads the file as one value, into f->document. */
 int tk_import_load(struct tk_import_file *f, struct tk_error *err);
 /* Calls `visit` for each element of a list or member of an object that is called `list`. */
-int tk_import_each(const struct tk_import_file *f, const char *list, const json_t *values,
+int tk_import_each(const char *list, const json_t *values,
         int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
         struct tk_error *err);
 /* The members of the document's top object, but not `results`: a new object. */

@@ -89,8 +89,7 @@ int tk_import_load(struct tk_import_file *f, struct tk_error *err)
 	return f->document ? 0 : fail_json(f, (size_t)why.line, &why, err);
 }
 
-static int visit_child(const struct tk_import_file *f, const char *list, const char *key,
-        size_t index, json_t *value,
+static int visit_child(const char *list, const char *key, size_t index, json_t *value,
         int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
         struct tk_error *err)
 {
@@ -101,11 +100,10 @@ static int visit_child(const struct tk_import_file *f, const char *list, const c
 		snprintf(text, sizeof(text), "%s.%.100s", list, key);
 	else
 		snprintf(text, sizeof(text), "%s[%zu]", list, index);
-	(void)f;
 	return visit(arg, &path, value, err);
 }
 
-int tk_import_each(const struct tk_import_file *f, const char *list, const json_t *values,
+int tk_import_each(const char *list, const json_t *values,
         int (*visit)(void *, const struct tk_import_path *, json_t *, struct tk_error *), void *arg,
         struct tk_error *err)
 {
@@ -114,9 +112,9 @@ int tk_import_each(const struct tk_import_file *f, const char *list, const json_
 	size_t i;
 
 	json_array_foreach ((json_t *)values, i, value)
-		TRY(visit_child(f, list, NULL, i, value, visit, arg, err));
+		TRY(visit_child(list, NULL, i, value, visit, arg, err));
 	json_object_foreach ((json_t *)values, key, value)
-		TRY(visit_child(f, list, key, 0, value, visit, arg, err));
+		TRY(visit_child(list, key, 0, value, visit, arg, err));
 	return 0;
 }
 

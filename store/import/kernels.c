@@ -198,8 +198,8 @@ static int read_rows(struct reader *r, struct tk_import_file *f, struct tk_error
 		return read_lines(r, err);
 	TRY(tk_import_load(f, err));
 	if (json_is_array(f->document))
-		return tk_import_each(f, "", f->document, visit, r, err);
-	return tk_import_each(f, "results", json_object_get(f->document, "results"), visit, r, err);
+		return tk_import_each("", f->document, visit, r, err);
+	return tk_import_each("results", json_object_get(f->document, "results"), visit, r, err);
 }
 
 static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)

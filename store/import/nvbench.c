@@ -212,8 +212,8 @@ static int read_all(struct reader *r, struct tk_error *err)
 
 	r->executable = slash ? slash + 1 : path;
 	TRY(place_on(r, NULL, err));
-	TRY(tk_import_each(r->file, "benchmarks", json_object_get(r->file->document, "benchmarks"),
-	        visit, r, err));
+	TRY(tk_import_each(
+	        "benchmarks", json_object_get(r->file->document, "benchmarks"), visit, r, err));
 	json_object_update(r->attributes, r->header);
 	return tk_import_add_run(r->sink, &c, r->attributes, NULL, err);
 }

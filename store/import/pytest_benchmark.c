@@ -100,7 +100,7 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 
 	TRY(set_place(&r, err));
 	TRY(tk_import_each(
-	        f, "benchmarks", json_object_get(f->document, "benchmarks"), visit, &r, err));
+	        "benchmarks", json_object_get(f->document, "benchmarks"), visit, &r, err));
 	return put_run(&r, err);
 }
 
