@@ -1,5 +1,5 @@
 /* The roofline as SVG: logarithmic axes, ceilings with their names, a mark for each series. */
-#include "site_gen/charts/roofline.h"
+#include "site_gen/charts/charts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/present.h"
-#include "site_gen/charts/axis.h"
-#include "site_gen/charts/chart.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "site_gen/data/data.h"
-#include "site_gen/model/ceilings.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 #include "stats/summary.h"

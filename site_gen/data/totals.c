@@ -1,5 +1,5 @@
 /* Sums the changes of series by night, and makes an index of the sums. */
-#include "site_gen/data/totals.h"
+#include "site_gen/data/data.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,9 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/standings.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
 

@@ -1,5 +1,5 @@
 /* Groups what changed by cause. */
-#include "site_gen/model/causes.h"
+#include "site_gen/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/model.h"
 
 const char *tk_site_cause_word(enum tk_site_cause_kind kind, size_t count)
 {

@@ -1,5 +1,5 @@
 /* URLs of forges, and differences between environments. */
-#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 
 /* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" if it is not such a

@@ -1,5 +1,3 @@
-/* The history as the pages need it: small tables joined in memory, and the newest points of each
- * series. */
 #ifndef TK_SITE_MODEL_H
 #define TK_SITE_MODEL_H
 #include <stdbool.h>
@@ -7,10 +5,19 @@
 #include <stdint.h>
 
 #include "core/metric.h"
+#include "core/series.h"
+#include "core/status.h"
 #include "store/catalog/row_index.h"
 #include "store/store.h"
 
+struct tk_buf;
+struct tk_ceiling_row;
+struct tk_environment_row;
 struct tk_error;
+struct tk_kernel_report_row;
+struct tk_site_kernel_trace;
+struct tk_site_tuning;
+struct tk_tuning_groups;
 
 #define TK_SITE_WINDOW_POINTS \
 	64                      /* newest points of a series, drawn and listed without JavaScript */
@@ -53,11 +60,6 @@ struct tk_site_device {
 	        /* the mode in which its series are ranked: the default of its kind, if measured */
 	        mode;
 };
-
-struct tk_kernel_report_row;
-struct tk_site_kernel_trace;
-struct tk_site_tuning;
-struct tk_tuning_groups;
 
 /* A change point, with the revisions on both sides; NULL: unknown. */
 struct tk_site_change {
@@ -178,5 +180,177 @@ bool tk_series_is_ranked(const struct tk_site_series *s);
 /* Both have one role, metric and unit, and the same mode or each the default mode of its device. */
 bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b);
 const char *tk_op_title(const char *op); /* "GEMM" */
+
+/* Ceilings of a device, and roofline efficiency (Williams, Waterman and Patterson 2009). */
+
+#define TK_CEILING_SET_MAX 32
+struct tk_ceiling_set {
+	const struct tk_ceiling_row *rows[TK_CEILING_SET_MAX];
+	size_t count;
+};
+
+/* The newest ceiling of each name and source. */
+void tk_ceiling_set_load(
+        const struct tk_model *m, const struct tk_site_device *device, struct tk_ceiling_set *out);
+/* Leaves the rates and bandwidths, which a roofline shows; a time is none. */
+void tk_ceiling_set_drop_times(struct tk_ceiling_set *ceilings);
+/* GFLOP/s that the device allows at `intensity` FLOP per byte for a type: the lower of its matrix
+ * rate and bandwidth x intensity, measured where there is a measurement, else from the datasheet. A
+ * type without a rate of its own gets the highest rate there is. NAN: no ceiling known. */
+double tk_ceiling_set_attainable(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity);
+/* Roofline efficiency of a time of a series: 0.62 for 62 %; NAN: unknown. */
+double tk_ceiling_set_efficiency(
+        const struct tk_ceiling_set *ceilings, const struct tk_site_series *s, double time_ns);
+/* The same from one source alone: of the datasheet it is the share of the peak. NAN: unknown. */
+double tk_ceiling_set_efficiency_by_source(const struct tk_ceiling_set *ceilings,
+        enum tk_ceiling_source source, const struct tk_site_series *s, double time_ns);
+/* The highest GFLOP/s of a type that the datasheet names; NAN: unknown. */
+double tk_ceiling_set_peak(const struct tk_ceiling_set *ceilings, const char *dtype);
+/* What that limit is: "memory", the type, "none", or "fastest type" where the type has no rate of
+ * its own. */
+const char *tk_ceiling_set_limiting(
+        const struct tk_ceiling_set *ceilings, const char *dtype, double intensity);
+/* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory
+ * traffic. */
+bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);
+
+/* Standings: the backends at the key problems of each device, and against the vendor's. */
+
+#define TK_STANDING_BACKENDS 32
+
+/* One problem on one device: its contenders, the fastest first, but those that share the first
+ * place before all others. More than fit are left out, the slowest first. */
+struct tk_standing {
+	const struct tk_site_series *at[TK_STANDING_BACKENDS];
+	size_t count;
+	size_t first_count; /* how many share the first place */
+};
+struct tk_standings {
+	struct tk_standing *at; /* GPUs first; by device, kernel and type */
+	size_t count;
+};
+
+/* The key problem of a kernel and type is the one that most backends have; of several the one with
+ * the most work. free() at. */
+void tk_standings_load(const struct tk_model *m, double tie, struct tk_standings *out);
+
+/* The geometric mean of the speed of the best other backend relative to the best of the vendor,
+ * over the problems that both have; NAN: none. */
+double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site_device *device,
+        const char *op, size_t *problems);
+bool tk_series_is_vendor(const struct tk_site_series *s);
+bool tk_device_is_gpu(const struct tk_site_device *device);
+/* Devices in the order of pages: GPUs first. Returns the i-th. */
+const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
+
+/* The dispatch table of a kernel on a device: which backend to use for which problem. */
+
+/* The chosen contender shares the first place. Of several it is the one that shares the first place
+ * of the most problems, so that the table uses few backends and noise does not change it. */
+struct tk_dispatch_row {
+	struct tk_standing standing;
+	const struct tk_site_series *chosen;
+};
+struct tk_dispatch {
+	const struct tk_site_device *device;
+	struct tk_dispatch_row *at; /* in the order of the model */
+	size_t count;
+	size_t contested; /* problems with several contenders */
+	size_t used;      /* backends that the table uses */
+	/* The backend to use if there can be only one: has the most problems, then the least time.
+	 * NULL: the table is empty. */
+	const struct tk_site_series *single;
+	size_t single_count; /* problems that it has */
+	double single_ratio; /* its time relative to the fastest, geometric mean of these */
+};
+
+/* tie: as in tk_point_compare. Free with tk_dispatch_free(). */
+void tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
+        double tie, struct tk_dispatch *out);
+void tk_dispatch_free(struct tk_dispatch *d);
+/* The first contender after those that share the first place; NULL: none. */
+const struct tk_site_series *tk_dispatch_next(const struct tk_dispatch_row *row);
+/* The time of the next contender relative to the chosen one's; NAN: there is none. */
+double tk_dispatch_lead(const struct tk_dispatch_row *row);
+
+/* What changed, by cause: series that changed with one commit, with their environment, or failed
+ * for one reason, as one group. */
+
+enum tk_site_cause_kind {
+	TK_SITE_CAUSE_WORSE,
+	TK_SITE_CAUSE_FAILED,
+	TK_SITE_CAUSE_MISSING,
+	TK_SITE_CAUSE_BETTER,
+	TK_SITE_CAUSE_FIXED,
+	TK_SITE_CAUSE_ENVIRONMENT,
+	TK_SITE_CAUSE_KINDS
+};
+/* One series that changed. NAN: not known. */
+struct tk_site_event {
+	const struct tk_site_series *series;
+	enum tk_site_cause_kind kind;
+	const struct tk_verdict_row *verdict; /* NULL: it is a change point */
+	double before, after, change, change_lo, change_hi;
+	double size; /* of the change, as a logarithm */
+	int64_t at_s;
+	const char *reason;
+	const struct tk_revision_row *commit; /* with which it changed; NULL: unknown, or none */
+};
+
+/* "regression", "failure", ...: for sentences that count; the plural with several. */
+const char *tk_site_cause_word(enum tk_site_cause_kind kind, size_t count);
+
+struct tk_site_cause {
+	enum tk_site_cause_kind kind;
+	struct tk_site_event *events; /* the largest change first */
+	size_t count;
+	const struct tk_revision_row *bad;      /* its commit; NULL: not of a commit */
+	const struct tk_verdict_row *first_bad; /* has the one that a bisection found; NULL: none */
+};
+struct tk_site_causes {
+	struct tk_site_event *events;
+	struct tk_site_cause *at; /* most urgent first */
+	size_t event_count, room, count;
+	size_t of_kind[TK_SITE_CAUSE_KINDS]; /* series */
+	size_t compared;                     /* series that were compared with earlier nights */
+	struct tk_rows night_verdicts;       /* texts of the events of one night */
+};
+
+struct tk_site_period {
+	/* verdicts of this night; 0: of the newest analysed night of each machine */
+	int64_t night_id;
+	int64_t since_s; /* and change points from this time on; 0: none */
+};
+
+/* Free with tk_site_causes_free, also after a failure. */
+int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *period,
+        struct tk_site_causes *out, struct tk_error *err);
+void tk_site_causes_free(struct tk_site_causes *causes);
+
+/* Nights of a machine that are newer than its last regression; SIZE_MAX: there was none. */
+size_t tk_model_count_nights_since_regression(const struct tk_model *m);
+
+/* Addresses of commits, and differences between environments. */
+
+#define TK_LINK_SIZE 512
+
+/* The page of a commit on the forge that a git URL names; "" if the forge is unknown or the URL has
+ * unusual characters. Never has a user or password, always begins with https:// or http://. Returns
+ * out. */
+const char *tk_link_commit(const char *url, const char *rev, char out[TK_LINK_SIZE]);
+const char *tk_link_range(
+        const char *url, const char *good, const char *bad, char out[TK_LINK_SIZE]);
+/* The URL without user and password, for display. */
+const char *tk_link_strip_user(const char *url, char out[TK_LINK_SIZE]);
+/* 12 digits of a hash; other revisions up to 24 bytes. */
+const char *tk_rev_abbreviate(const char *rev, char out[TK_LINK_SIZE]);
+
+/* A JSON object with the members of inner objects as its own, so that "attributes":{"kernel":...}
+ * reads as "kernel". A name that is already used gets its parent's name as a prefix. The caller
+ * frees it; NULL: not an object. */
+struct json_t *tk_attributes_flatten(const char *json);
+/* "driver 550.54 → 560.28, governor powersave → performance"; at most six. */
+void tk_environment_add_diff(struct tk_buf *out, const char *before, const char *after);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/try.h"
 #include "core/mode.h"
 #include "core/outcome.h"
-#include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/model_internal.h"
 #include "site_gen/render/escape.h"

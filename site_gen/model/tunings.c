@@ -1,5 +1,5 @@
 /* See tunings.h. */
-#include "site_gen/model/tunings.h"
+#include "site_gen/model/records.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "base/version.h"
 #include "core/upstream_kind.h"
-#include "site_gen/model/standings.h"
+#include "site_gen/model/model.h"
 
 static bool follows(const struct tk_site_series *s, const struct tk_upstream_row *u)
 {

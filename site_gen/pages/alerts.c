@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/try.h"
-#include "site_gen/charts/bars.h"
-#include "site_gen/model/ab_plot.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/model/records.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/present.h"
 #include "base/try.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/report/report.h"

@@ -12,8 +12,7 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "base/try.h"
-#include "site_gen/model/ceilings.h"
-#include "site_gen/model/standings.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 
 static struct tk_arg id_or_null(bool is_known, int64_t id)

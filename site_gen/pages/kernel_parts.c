@@ -7,9 +7,8 @@
 
 #include "base/error.h"
 #include "base/present.h"
-#include "site_gen/charts/chart.h"
-#include "site_gen/model/ceilings.h"
-#include "site_gen/model/standings.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/model/model.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/dispatch_files.h"
 #include "site_gen/pages/kernels.h"

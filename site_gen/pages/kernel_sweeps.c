@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/present.h"
-#include "site_gen/charts/chart.h"
-#include "site_gen/model/ceilings.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/model/model.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"
 

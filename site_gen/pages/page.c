@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/present.h"
-#include "site_gen/charts/chart.h"
+#include "site_gen/charts/charts.h"
 #include "site_gen/render/escape.h"
 
 static void section_path(struct tk_buf *out, const struct tk_model *m, enum tk_section section)

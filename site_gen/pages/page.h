@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "site_gen/data/chart_data.h"
-#include "site_gen/data/totals.h"
-#include "site_gen/model/code_cache.h"
+#include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
+#include "site_gen/model/records.h"
 #include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/assets.h"

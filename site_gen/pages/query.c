@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/charts/bars.h"
+#include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
 
 /* ---- rows ---- */

@@ -12,7 +12,7 @@
 #include "core/outcome.h"
 #include "core/status.h"
 #include "site_gen/model/cards.h"
-#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
 #include "site_gen/model/versions.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "core/ab.h"
-#include "site_gen/charts/trend.h"
-#include "site_gen/model/links.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/format_point.h"
 

@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "core/outcome.h"
 #include "core/status.h"
-#include "site_gen/model/links.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/escape.h"

@@ -10,10 +10,9 @@
 #include "base/present.h"
 #include "base/try.h"
 #include "core/cause.h"
-#include "site_gen/charts/chart.h"
-#include "site_gen/charts/trend.h"
-#include "site_gen/data/totals.h"
-#include "site_gen/model/standings.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/data/data.h"
+#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 
 #define CAUSES_MAX 8

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "base/try.h"
-#include "site_gen/charts/chart.h"
-#include "site_gen/model/ab_plot.h"
-#include "site_gen/model/standings.h"
+#include "site_gen/charts/charts.h"
+#include "site_gen/model/model.h"
+#include "site_gen/model/records.h"
 #include "site_gen/pages/version_code.h"
 #include "site_gen/render/escape.h"
 

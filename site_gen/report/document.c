@@ -1,5 +1,5 @@
 /* Writes documents. */
-#include "site_gen/report/document.h"
+#include "site_gen/report/report.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

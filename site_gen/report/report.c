@@ -10,10 +10,7 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "base/try.h"
-#include "site_gen/model/ceilings.h"
-#include "site_gen/model/links.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/standings.h"
 #include "site_gen/render/escape.h"
 #include "stats/summary.h"
 
