@@ -57,13 +57,8 @@ int tk_rate_define_function(struct tk_store *s, struct tk_error *err)
 
 void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)
 {
-	char text[TK_FORMAT_SIZE];
-
-	if (!isnan(r->gflop_per_s))
-		tk_table_set_cell(
-		        t, "RATE", "%s", tk_format_value(r->gflop_per_s, "gflop_per_s", text));
-	if (!isnan(r->peak_share))
-		tk_table_set_cell(t, "PEAK", "%s", tk_format_percent(r->peak_share, text));
+	tk_table_set_value(t, "RATE", r->gflop_per_s, "gflop_per_s");
+	tk_table_set_value(t, "PEAK", r->peak_share, "%");
 }
 
 void tk_rate_set_members(json_t *object, const struct tk_rate *r)

@@ -23,9 +23,18 @@ int tk_records_print(const struct tk_globals *g, const struct tk_column *columns
 		t = tk_table_new(g, columns);
 		json_array_foreach (rows, i, row)
 			tk_table_add_record(t, row);
-		status = tk_table_print(t, stdout, err);
-		tk_table_free(t);
+		status = tk_table_finish(t, stdout, err);
 	}
+	json_decref(rows);
+	return status;
+}
+
+int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err)
+{
+	int status = as_json ? tk_command_print_json(json_incref(rows), err)
+	                     : tk_table_print(t, stdout, err);
+
+	tk_table_free(t);
 	json_decref(rows);
 	return status;
 }

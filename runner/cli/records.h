@@ -16,6 +16,9 @@ struct tk_store;
 int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
         bool as_json, const char *empty, struct tk_error *err);
 
+/* The end of a list that has both: prints one of them and frees them. */
+int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err);
+
 /* The number of a night by its number, the start of its uid, or "last" for the newest. TK_EUSAGE:
  * none or several. */
 int tk_records_find_night(

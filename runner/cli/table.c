@@ -188,12 +188,14 @@ void tk_table_add_record(struct tk_table *t, const json_t *row)
 	}
 }
 
-void tk_table_set_time(struct tk_table *t, const char *column, double ns)
+void tk_table_set_value(struct tk_table *t, const char *column, double value, const char *unit)
 {
 	char text[TK_FORMAT_SIZE];
 
-	if (!isnan(ns))
-		tk_table_set_cell(t, column, "%s", tk_format_value(ns, "ns", text));
+	if (isfinite(value))
+		tk_table_set_cell(t, column, "%s",
+		        strcmp(unit, "%") == 0 ? tk_format_percent(value, text)
+		                               : tk_format_value(value, unit, text));
 }
 
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color)
@@ -403,4 +405,12 @@ void tk_table_free(struct tk_table *t)
 		free(t->first[i]);
 	scols_unref_table(t->scols);
 	free(t);
+}
+
+int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err)
+{
+	int status = tk_table_print(t, out, err);
+
+	tk_table_free(t);
+	return status;
 }

@@ -59,12 +59,14 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
         __attribute__((format(printf, 3, 4)));
 /* A row with the cells of all columns that have a path. */
 void tk_table_add_record(struct tk_table *t, const struct json_t *row);
-/* Nothing where it is NAN. */
-void tk_table_set_time(struct tk_table *t, const char *column, double ns);
+/* As tk_format_value(), or a share with the unit "%"; nothing where it is NAN. */
+void tk_table_set_value(struct tk_table *t, const char *column, double value, const char *unit);
 /* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
  * (terminal-colors.d); ignored without colours. */
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
+/* Prints and frees. */
+int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err);
 /* After printing: the column had values but was dropped. */
 bool tk_table_is_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);

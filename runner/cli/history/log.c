@@ -217,8 +217,7 @@ static int print_nights(const struct tk_globals *g, const json_t *nights, struct
 		if (*tk_record_text(night, "hint"))
 			hint = tk_record_text(night, "hint");
 	}
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
+	status = tk_table_finish(t, stdout, err);
 	if (!status && *hint)
 		printf("\n%s\n", hint);
 	return status;

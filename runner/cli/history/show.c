@@ -111,14 +111,6 @@ static void print_pair(const char *name, const char *value)
 	putchar('\n');
 }
 
-static int print_table(struct tk_table *t, struct tk_error *err)
-{
-	int status = tk_table_print(t, stdout, err);
-
-	tk_table_free(t);
-	return status;
-}
-
 /* ---- several series -------------------------------------------------------------------------- */
 
 static const struct tk_column list_columns[] = {
@@ -180,10 +172,8 @@ static int show_list(const struct tk_globals *g, const json_t *found, struct tk_
 		if (status)
 			break;
 	}
-	if (!status && opt.json)
-		status = tk_command_print_json(json_incref(array), err);
-	else if (!status)
-		status = tk_table_print(t, stdout, err);
+	if (!status)
+		return tk_records_finish(t, array, opt.json, err);
 	json_decref(array);
 	tk_table_free(t);
 	return status;
@@ -234,7 +224,7 @@ static int print_points(
 		        throttled && unstable ? ", " : "", unstable ? "unstable" : "");
 	}
 	puts(shown ? "" : "\nNo values yet.");
-	return print_table(t, err);
+	return tk_table_finish(t, stdout, err);
 }
 
 static int print_changes(const struct tk_globals *g, const json_t *series, struct tk_error *err)
@@ -249,13 +239,13 @@ static int print_changes(const struct tk_globals *g, const json_t *series, struc
 		double before = tk_record_number(c, "before"), after = tk_record_number(c, "after");
 
 		tk_table_add_record(t, c);
-		tk_table_set_cell(t, "BEFORE", "%s", tk_format_value(before, unit, text));
-		tk_table_set_cell(t, "AFTER", "%s", tk_format_value(after, unit, text));
+		tk_table_set_value(t, "BEFORE", before, unit);
+		tk_table_set_value(t, "AFTER", after, unit);
 		tk_table_set_cell(t, "BY", "%s", tk_format_change(after / before - 1, text));
 	}
 	if (json_array_size(changes))
 		puts("");
-	return print_table(t, err);
+	return tk_table_finish(t, stdout, err);
 }
 
 /* When the revision was measured first, if an earlier point did not; "": not known. */

@@ -148,8 +148,7 @@ static int print_results(const struct tk_globals *g, const struct result *result
         struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, result_columns);
-	json_auto_t *list = json_array();
-	int status;
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++) {
 		json_t *row = result_json(&results[i]);
@@ -163,10 +162,7 @@ static int print_results(const struct tk_globals *g, const struct result *result
 			tk_table_set_cell(
 			        t, "CACHED", "%s", results[i].artifact->cached ? "yes" : "no");
 	}
-	status = opt.json ? tk_command_print_json(json_incref(list), err)
-	                  : tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_records_finish(t, list, opt.json, err);
 }
 
 static size_t print_failures(const struct result *results, size_t count)

@@ -134,9 +134,8 @@ static int print_found(
 			tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
 		}
 	printf("\n%s\n", title);
-	status = tk_table_print(t, stdout, err);
+	status = tk_table_finish(t, stdout, err);
 	print_absent(list);
-	tk_table_free(t);
 	return status;
 }
 
@@ -158,7 +157,6 @@ static int print_available(const struct tk_globals *g, const json_t *list,
 	struct tk_table *t = tk_table_new(g, columns);
 	size_t i;
 	json_t *e;
-	int status;
 
 	json_array_foreach (list, i, e) {
 		bool yes = tk_doctor_is_available(e);
@@ -178,9 +176,7 @@ static int print_available(const struct tk_globals *g, const json_t *list,
 		                              : "description",
 		                ""));
 	}
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 static void print_lines(const char *title, const json_t *lines)

@@ -80,8 +80,7 @@ static void add_row(struct tk_table *t, const json_t *row)
 	tk_table_add_record(t, row);
 	tk_table_set_cell(t, "BACKEND", "%s%s%s", tk_record_text(row, "backend"),
 	        *tk_record_text(row, "config") ? ", " : "", tk_record_text(row, "config"));
-	if (isfinite(time_ns))
-		tk_table_set_time(t, "TIME", time_ns);
+	tk_table_set_value(t, "TIME", time_ns, "ns");
 	if (isfinite(traced_ns / untraced_ns))
 		tk_table_set_cell(
 		        t, "RECORDING", "%+.1f %%", tk_percent_tenths(traced_ns / untraced_ns - 1));
@@ -93,15 +92,12 @@ static int print_text(
 	struct tk_table *t = tk_table_new(g, columns);
 	const json_t *row;
 	size_t i;
-	int status;
 
 	json_array_foreach (rows, i, row)
 		add_row(t, row);
 	if (!json_array_size(rows))
 		printf("nothing is stored; `tracker %s BACKEND PROBLEM` records a kernel\n", kind);
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 int tk_kernel_reports_list(const struct tk_globals *g, enum tk_kernel_report kind, const char *of,

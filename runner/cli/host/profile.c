@@ -62,25 +62,11 @@ static struct figures find_figures(const struct tk_run_session *r, const struct 
 	        .peak_gb_per_s = sheet && sheet->memory > 0 ? sheet->memory * 1e3 : NAN};
 }
 
-static void set_value(struct tk_table *t, const char *column, double value, const char *unit)
-{
-	char text[TK_FORMAT_SIZE];
-	if (!isnan(value))
-		tk_table_set_cell(t, column, "%s", tk_format_value(value, unit, text));
-}
-
 /* Three digits, never an exponent. */
 static void set_ratio(struct tk_table *t, const char *column, double ratio, const char *unit)
 {
 	int decimals = ratio < 1 ? 3 : ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
 	tk_table_set_cell(t, column, "%.*f%s", decimals, ratio, unit);
-}
-
-static void set_percent(struct tk_table *t, const char *column, double share)
-{
-	char text[TK_FORMAT_SIZE];
-	if (!isnan(share))
-		tk_table_set_cell(t, column, "%s", tk_format_percent(share, text));
 }
 
 static void set_stalls(struct tk_table *t, const struct tk_profile_kernel *k)
@@ -111,8 +97,8 @@ static void add_kernel(struct tk_table *t, const struct tk_profile_kernel *k)
 {
 	tk_table_add_row(t);
 	set_name(t, k->name);
-	tk_table_set_time(t, "TIME", k->time_ns);
-	set_percent(t, "TENSOR", k->tensor_share);
+	tk_table_set_value(t, "TIME", k->time_ns, "ns");
+	tk_table_set_value(t, "TENSOR", k->tensor_share, "%");
 	if (!isnan(k->occupancy) && isnan(k->occupancy_limit))
 		tk_table_set_cell(t, "OCCUPANCY", "%.0f %%", k->occupancy * 100);
 	else if (!isnan(k->occupancy))
@@ -120,7 +106,7 @@ static void add_kernel(struct tk_table *t, const struct tk_profile_kernel *k)
 		        k->occupancy_limit * 100);
 	if (!isnan(k->registers))
 		tk_table_set_cell(t, "REGISTERS", "%.0f", k->registers);
-	set_value(t, "SHARED", k->shared_bytes, "bytes");
+	tk_table_set_value(t, "SHARED", k->shared_bytes, "bytes");
 	set_stalls(t, k);
 }
 
@@ -133,14 +119,14 @@ static void add_memory(struct tk_table *t, enum tk_profile_memory memory,
 		return;
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "MEMORY", "%s", tk_profile_memory_names[memory]);
-	set_value(t, "BYTES", bytes, "bytes");
+	tk_table_set_value(t, "BYTES", bytes, "bytes");
 	if (f->counted_bytes > 0)
 		set_ratio(t, "OF COUNTED", bytes / f->counted_bytes, "x");
 	if (f->flops > 0)
 		set_ratio(t, "FLOP/BYTE", f->flops / bytes, "");
-	set_value(t, "BANDWIDTH", gb_per_s, "gb_per_s");
+	tk_table_set_value(t, "BANDWIDTH", gb_per_s, "gb_per_s");
 	if (memory == TK_PROFILE_DRAM)
-		set_percent(t, "PEAK", gb_per_s / f->peak_gb_per_s);
+		tk_table_set_value(t, "PEAK", gb_per_s / f->peak_gb_per_s, "%");
 }
 
 static int print_kernels(
@@ -149,9 +135,7 @@ static int print_kernels(
 	struct tk_table *t = tk_table_new(g, kernel_columns);
 	for (size_t i = 0; i < counters->count; i++)
 		add_kernel(t, &counters->kernels[i]);
-	int status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 /* What the problem needs at least, for comparison. */
@@ -161,7 +145,7 @@ static void add_counted(struct tk_table *t, const struct figures *f)
 		return;
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "MEMORY", "counted");
-	set_value(t, "BYTES", f->counted_bytes, "bytes");
+	tk_table_set_value(t, "BYTES", f->counted_bytes, "bytes");
 	if (f->flops > 0)
 		set_ratio(t, "FLOP/BYTE", f->flops / f->counted_bytes, "");
 }
@@ -174,9 +158,7 @@ static int print_memories(const struct tk_globals *g, const struct tk_profile *c
 	for (int i = 0; i < TK_PROFILE_MEMORIES; i++)
 		add_memory(t, i, counters, f);
 	putchar('\n');
-	int status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 static bool are_caches_flushed(const struct tk_run_session *r)

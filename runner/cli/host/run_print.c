@@ -174,14 +174,12 @@ static void set_verify(struct tk_table *t, const json_t *row)
 
 static void set_rate(struct tk_table *t, const struct tk_rate *rate, const json_t *row)
 {
-	const double bytes = tk_record_number(row, "result.bytes");
-	char text[TK_FORMAT_SIZE];
-
 	tk_rate_set_cells(t, rate);
-	if (isnan(rate->gflop_per_s) && bytes > 0)
-		tk_table_set_cell(t, "RATE", "%s",
-		        tk_format_value(
-		                bytes / tk_record_number(row, "result.median"), "gb_per_s", text));
+	if (isnan(rate->gflop_per_s) && tk_record_number(row, "result.bytes") > 0)
+		tk_table_set_value(t, "RATE",
+		        tk_record_number(row, "result.bytes") /
+		                tk_record_number(row, "result.median"),
+		        "gb_per_s");
 }
 
 /* One sample has no interval. In context: "1.034 ±0.2 %" of the time alone. */

@@ -42,13 +42,6 @@ static const char *kind_name(uint32_t kind)
 	return tk_trace_activity_names[tk_trace_kind_activity(kind)];
 }
 
-static void set_percent(struct tk_table *t, const char *column, double share)
-{
-	char text[TK_FORMAT_SIZE];
-	if (isfinite(share))
-		tk_table_set_cell(t, column, "%s", tk_format_percent(share, text));
-}
-
 static const char *signed_time(double ns, char text[TK_FORMAT_SIZE + 1])
 {
 	char time[TK_FORMAT_SIZE];
@@ -66,12 +59,10 @@ static int print_activities(
 			continue;
 		tk_table_add_row(t);
 		tk_table_set_cell(t, "A MULTIPROCESSOR", "%s", tk_trace_activity_names[a]);
-		tk_table_set_time(t, "TIME", r->head.activity_ns[a]);
-		set_percent(t, "SHARE", r->head.activity_ns[a] / r->head.duration_ns);
+		tk_table_set_value(t, "TIME", r->head.activity_ns[a], "ns");
+		tk_table_set_value(t, "SHARE", r->head.activity_ns[a] / r->head.duration_ns, "%");
 	}
-	int status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 static void print_tiles(const struct tk_trace_critical_path *c)
@@ -102,15 +93,13 @@ static int print_regions(
 		tk_table_set_cell(t, "REGION", "%s", r->kernel.region[i]);
 		tk_table_set_cell(t, "KIND", "%s", kind_name(r->kernel.kind[i]));
 		tk_table_set_cell(t, "ENTERED", "%.0f", m->calls);
-		tk_table_set_time(t, "TIME", m->time_ns);
-		set_percent(t, "OF ITS GROUPS", m->share);
-		tk_table_set_time(t, "EXPOSED", m->exposed_ns);
-		set_percent(t, "CRITICAL PATH", path_ns[i] / all_ns);
+		tk_table_set_value(t, "TIME", m->time_ns, "ns");
+		tk_table_set_value(t, "OF ITS GROUPS", m->share, "%");
+		tk_table_set_value(t, "EXPOSED", m->exposed_ns, "ns");
+		tk_table_set_value(t, "CRITICAL PATH", path_ns[i] / all_ns, "%");
 	}
 	putchar('\n');
-	int status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 static void print_sentence(const struct tk_trace_result *r)
@@ -130,8 +119,8 @@ static void add_change(struct tk_table *t, const char *name, const char *kind,
 	tk_table_add_row(t);
 	tk_table_set_cell(t, "REGION", "%s", name);
 	tk_table_set_cell(t, "KIND", "%s", kind);
-	tk_table_set_time(t, "BASE", c->base_ns);
-	tk_table_set_time(t, "HEAD", c->head_ns);
+	tk_table_set_value(t, "BASE", c->base_ns, "ns");
+	tk_table_set_value(t, "HEAD", c->head_ns, "ns");
 	tk_table_set_cell(
 	        t, "CHANGE", "%s%s", signed_time(c->change_ns, change), c->is_changed ? " *" : "");
 	tk_table_set_cell(t, "95 % INTERVAL", "%s to %s", signed_time(c->lo_ns, low),
@@ -152,9 +141,7 @@ static int print_changes(
 		if (r->head.regions[i].calls > 0 || r->base.regions[i].calls > 0)
 			add_change(t, r->kernel.region[i], kind_name(r->kernel.kind[i]),
 			        &c->regions[i], &c->exposed[i]);
-	int status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 /* Negative: the build that records is faster. */

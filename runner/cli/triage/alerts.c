@@ -336,7 +336,6 @@ int tk_alerts_print_list(const struct tk_globals *g, const json_t *groups, int s
 	struct tk_table *t = tk_table_new(g, group_columns);
 	json_t *array = json_array(), *group;
 	size_t i;
-	int status;
 
 	json_array_foreach ((json_t *)groups, i, group)
 		if (is_listed(group, state, all)) {
@@ -346,11 +345,7 @@ int tk_alerts_print_list(const struct tk_globals *g, const json_t *groups, int s
 	if (!json_array_size(array) && !as_json)
 		puts(json_array_size(groups) ? "No open alerts (--all lists the others)."
 		                             : "No alerts yet.");
-	status = as_json ? tk_command_print_json(json_incref(array), err)
-	                 : tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	json_decref(array);
-	return status;
+	return tk_records_finish(t, array, as_json, err);
 }
 
 /* ---- one in full ----------------------------------------------------------------------------- */
@@ -509,8 +504,7 @@ static int print_text(const struct tk_globals *g, const json_t *group, struct tk
 	puts("\n");
 	json_array_foreach ((json_t *)alerts, i, alert)
 		add_member_row(t, alert);
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
+	status = tk_table_finish(t, stdout, err);
 	print_once(alerts, "first_bad_commit.rev", print_first_bad);
 	print_once(alerts, "code_change", print_code);
 	print_once(alerts, "regions", print_regions);

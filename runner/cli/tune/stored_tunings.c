@@ -178,7 +178,6 @@ static int print_table(const struct tk_globals *g, const json_t *rows, struct tk
 	struct tk_table *t = tk_table_new(g, columns);
 	const json_t *row;
 	size_t i;
-	int status;
 
 	json_array_foreach (rows, i, row) {
 		tk_table_add_record(t, row);
@@ -187,9 +186,7 @@ static int print_table(const struct tk_globals *g, const json_t *rows, struct tk
 	}
 	if (!json_array_size(rows))
 		puts("nothing is stored; `tracker tune BACKEND PROBLEM` tunes a kernel");
-	status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
+	return tk_table_finish(t, stdout, err);
 }
 
 struct list {

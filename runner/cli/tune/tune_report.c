@@ -132,9 +132,9 @@ static void add_row(struct tk_table *t, const struct tk_tune_row *row)
 
 	tk_table_add_record(t, o);
 	json_decref(o);
-	tk_table_set_time(t, "DEFAULT", level(row, TK_AB_BASE));
+	tk_table_set_value(t, "DEFAULT", level(row, TK_AB_BASE), "ns");
 	if (row->winner)
-		tk_table_set_time(t, "WINNER", level(row, TK_AB_HEAD));
+		tk_table_set_value(t, "WINNER", level(row, TK_AB_HEAD), "ns");
 	if (!row->count)
 		return;
 	if (row->failed)
@@ -184,8 +184,7 @@ int tk_tune_write_text(
 
 	for (size_t i = 0; i < r->count; i++)
 		add_row(t, &r->rows[i]);
-	status = tk_table_print(t, out, err);
-	tk_table_free(t);
+	status = tk_table_finish(t, out, err);
 	for (size_t i = 0; i < r->count; i++)
 		print_failures(&r->rows[i], out);
 	print_summary(r, out);
