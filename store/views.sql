@@ -58,6 +58,11 @@ CREATE TEMP VIEW change_point_v AS
     b.environment_id AS previous_environment_id
   FROM change_point c LEFT JOIN run a ON a.id = c.run_id LEFT JOIN run b ON b.id = c.previous_run_id;
 
+-- The bisections that found a commit.
+CREATE TEMP VIEW found_v AS
+  SELECT y.uid, y.series_id, z.upstream_id, y.good_rev, y.bad_rev, y.finished_s
+  FROM bisection y JOIN series z ON z.id = y.series_id WHERE y.outcome = 'found';
+
 -- The verdict over a series, with the names of the series, its revisions, the first bad commit that a
 -- bisection found between them (of the series, else of another one of the upstream), its alert, and what people decided about that.
 CREATE TEMP VIEW verdict_v AS
@@ -91,21 +96,22 @@ CREATE TEMP VIEW verdict_v AS
       ORDER BY x.at_s DESC, x.uid DESC LIMIT 1))
     LEFT JOIN build gb ON gb.id = v.good_build_id LEFT JOIN revision g ON g.id = gb.revision_id
     LEFT JOIN build bb ON bb.id = v.bad_build_id LEFT JOIN revision b ON b.id = bb.revision_id
-    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, ifnull((SELECT y.uid FROM bisection y
-      WHERE y.series_id = v.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
-      ORDER BY y.finished_s DESC, y.uid LIMIT 1), (SELECT y.uid FROM bisection y
-      JOIN series z ON z.id = y.series_id WHERE z.upstream_id = s.upstream_id AND y.good_rev = g.rev
-      AND y.bad_rev = b.rev AND y.outcome = 'found' ORDER BY y.finished_s DESC, y.uid LIMIT 1)));
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT uid FROM (
+      SELECT y.uid, y.finished_s, y.series_id = v.series_id AS is_own FROM found_v y
+      WHERE y.upstream_id = s.upstream_id AND y.good_rev = g.rev AND y.bad_rev = b.rev)
+      ORDER BY is_own DESC, finished_s DESC, uid LIMIT 1));
 
 -- An alert with what it is about, the values of its verdict, the first bad commit that a bisection
 -- found, and what people decided: `decision` is the action of the newest row that changes the state,
--- '' while the alert is new; a row is about an alert or its group.
+-- '' while the alert is new; a row is about an alert or its group. `state`: see core/triage.h.
 CREATE TEMP VIEW alert_v AS
-  SELECT a.uid, a.kind, a.group_uid, m.id AS machine_id, u.id AS upstream_id, a.series_id, a.night_id,
+  SELECT x.*, CASE WHEN x.decision = 'expect' THEN 'expected' WHEN x.decision = 'ignore' THEN 'ignored'
+    WHEN x.status = 'closed' THEN 'recovered' WHEN x.decision = 'ack' THEN 'acked' ELSE 'new' END AS state
+  FROM (SELECT a.uid, a.kind, a.group_uid, m.id AS machine_id, u.id AS upstream_id, a.series_id, a.night_id,
     a.status, a.opened_s, a.closed_s, a.verdict_night_id, a.good_revision_id, a.bad_revision_id, a.title,
     CASE a.kind WHEN 'change' THEN ifnull(v.cause, 'code') ELSE a.kind END AS cause,
     v.before_value, v.before_lo, v.before_hi, v.after_value, v.after_lo, v.after_hi,
-    iif(a.kind = 'change', ifnull(v.change, 0), 0) AS change,
+    iif(a.kind = 'change', v.change, NULL) AS change,
     v.change_lo, v.change_hi, ifnull(v.ab_decision, 'none') AS ab_decision, v.ab_count, v.ab_failed,
     v.ab_fastest, v.ab_change, v.ab_lo, v.ab_hi,
     f.first_bad_rev, f.subject AS first_bad_subject, f.author AS first_bad_author,
@@ -125,11 +131,10 @@ CREATE TEMP VIEW alert_v AS
     LEFT JOIN upstream u ON u.id = ifnull(a.upstream_id, s.upstream_id)
     LEFT JOIN revision g ON g.id = a.good_revision_id LEFT JOIN revision b ON b.id = a.bad_revision_id
     LEFT JOIN verdict v ON v.night_id = ifnull(a.verdict_night_id, a.night_id) AND v.series_id = a.series_id
-    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, ifnull((SELECT y.uid FROM bisection y
-      WHERE y.series_id = a.series_id AND y.good_rev = g.rev AND y.bad_rev = b.rev AND y.outcome = 'found'
-      ORDER BY y.finished_s DESC, y.uid LIMIT 1), (SELECT y.uid FROM bisection y
-      JOIN series z ON z.id = y.series_id WHERE z.upstream_id = u.id AND y.good_rev = g.rev
-      AND y.bad_rev = b.rev AND y.outcome = 'found' ORDER BY y.finished_s DESC, y.uid LIMIT 1)));
+    LEFT JOIN bisection f ON f.uid = iif(b.id IS NULL, NULL, (SELECT uid FROM (
+      SELECT y.uid, y.finished_s, y.series_id = a.series_id AS is_own FROM found_v y
+      WHERE y.upstream_id = u.id AND y.good_rev = g.rev AND y.bad_rev = b.rev)
+      ORDER BY is_own DESC, finished_s DESC, uid LIMIT 1))) x;
 
 -- A pair of two builds, with their revisions.
 CREATE TEMP VIEW ab_pair_v AS

@@ -16,7 +16,6 @@
 #include "base/hash.h"
 #include "base/try.h"
 #include "core/fields.h"
-#include "core/triage.h"
 #include "store/query/record.h"
 #include "store/store.h"
 #include "upstream/http.h"
@@ -162,13 +161,11 @@ static int collect(struct tk_store *s, const struct sink *sink, const char *targ
 	size_t i, count;
 
 	TRY(tk_records_select_alerts(s,
-	        "WHERE status='open' AND decision IN ('', 'reopen') AND"
+	        "WHERE status='open' AND state='new' AND"
 	        " NOT EXISTS (SELECT 1 FROM notification n WHERE n.alert_uid=a.uid AND n.sink=?1"
 	        " AND n.target=?2) ORDER BY opened_s DESC, uid",
 	        TK_ARGS(sink->name, target), list, err));
 	json_array_foreach (*list, i, alert) {
-		json_object_set_new(
-		        alert, "state", json_string(tk_triage_state_name(TK_TRIAGE_NEW)));
 		json_object_set_new(
 		        alert, "link", make_link(site_url, tk_record_text(alert, "uid")));
 		if (i < TEXT_ALERTS)

@@ -10,6 +10,7 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/report/report.h"
+#include "store/query/record.h"
 
 static void add_newest(struct tk_buf *out, const struct tk_model *m, const struct tk_site_series *s)
 {
@@ -88,42 +89,20 @@ static int write_series(struct tk_site *site, struct tk_error *err)
 	return tk_output_put(site->out, "api/series.json", out, err);
 }
 
+/* The alerts of `tracker alert list --format=json`, without those about machines and upstreams. */
 static int write_alerts(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
-	bool first = true;
+	json_auto_t *alerts = NULL;
+	json_t *alert;
+	size_t i;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "{\"format\":1,\"minor\":1,\"alerts\":[");
-	for (size_t i = 0; i < site->model.alert_rows.count; i++) {
-		const struct tk_alert_row *alert =
-		        TK_ROWS_AT(&site->model.alert_rows, struct tk_alert_row, i);
-		const struct tk_site_series *s =
-		        tk_model_find_series(&site->model, alert->series_id);
-		if (!s)
-			continue;
-		tk_buf_add_str(out, first ? "\n{\"id\":" : ",\n{\"id\":");
-		first = false;
-		tk_escape_json(out, alert->uid, strlen(alert->uid));
-		tk_json_add_text(out, "status", tk_alert_status_name(alert->status));
-		tk_json_add_text(out, "state",
-		        tk_triage_state_name(
-		                tk_alert_compute_state(&site->model.triage_rows, alert)));
-		tk_json_add_text(out, "group", alert->group_uid);
-		tk_json_add_text(out, "series", s->row->slug);
-		tk_json_add_text(out, "title", alert->title);
-		tk_json_add_time(out, "opened", alert->opened_s);
-		tk_json_add_time(out, "closed", alert->closed_s);
-		tk_json_add_number(out, "before", alert->before_value);
-		tk_json_add_number(out, "after", alert->after_value);
-		tk_json_add_number(out, "change", alert->change);
-		tk_json_add_text(out, "cause", tk_cause_name(alert->cause));
-		tk_json_add_text(out, "good", alert->good_rev);
-		tk_json_add_text(out, "bad", alert->bad_rev);
-		tk_json_add_text(out, "first_bad", alert->first_bad_rev);
-		tk_json_add_text(out, "first_bad_author", alert->first_bad_author);
-		tk_json_add_text(out, "first_bad_subject", alert->first_bad_subject);
-		tk_json_add_number(out, "first_bad_confidence", alert->first_bad_confidence);
-		tk_buf_add_char(out, '}');
+	tk_buf_add_str(out, "{\"format\":2,\"alerts\":[");
+	TRY(tk_records_select_alerts(site->model.store,
+	        "WHERE series IS NOT NULL ORDER BY opened_s DESC, uid", TK_NO_ARGS, &alerts, err));
+	json_array_foreach (alerts, i, alert) {
+		AUTO_TEXT text = json_dumps(alert, JSON_COMPACT);
+		tk_buf_add_printf(out, "%s\n%s", i ? "," : "", text);
 	}
 	tk_buf_add_str(out, "]}\n");
 	return tk_output_put(site->out, "api/alerts.json", out, err);

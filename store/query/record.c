@@ -100,7 +100,8 @@ int tk_records_select(struct tk_store *s, const char *sql, const struct tk_arg *
 /* ---- alerts ---------------------------------------------------------------------------------- */
 
 static const char alerts_sql[] =
-        "SELECT a.uid, a.group_uid, a.kind, a.status, a.title, a.series, a.machine, a.upstream,"
+        "SELECT a.uid, a.group_uid, a.kind, a.status, a.state, a.title, a.series, a.machine, "
+        "a.upstream,"
         "  a.cause, a.good_rev, a.bad_rev, a.opened_s AS \"opened:time\","
         "  a.closed_s AS \"closed:time\", a.change AS \"change.value\","
         "  a.change_lo AS \"change.lo\", a.change_hi AS \"change.hi\", a.before_value AS "

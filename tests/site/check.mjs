@@ -153,7 +153,7 @@ for (const s of api.series.series) {
     fail("api/series.json", `${s.id}: ${s.value} is not in its interval`);
 }
 const ids = new Set(api.series.series.map((s) => s.id));
-if (!api.alerts.alerts.length || !api.alerts.alerts.every((a) => a.id && ids.has(a.series)))
+if (!api.alerts.alerts.length || !api.alerts.alerts.every((a) => a.uid && ids.has(a.series)))
   fail("api/alerts.json", "has alerts of unknown series, or none");
 if (!existsSync(join(site, "badges/status.svg"))) fail("badges", "no status.svg");
 const manifest = checkData("data/manifest.js")[0][1];

@@ -115,8 +115,8 @@ assert (
 alerts = json.loads(read("api/alerts.json"))["alerts"]
 assert any(
     a["series"] == regressed["id"]
-    and a["first_bad"].startswith("5eed5eed")
-    and a["first_bad_confidence"] == 0.997
+    and (a["first_bad_commit"] or {"rev": ""})["rev"].startswith("5eed5eed")
+    and a["first_bad_commit"]["confidence"] == 0.997
     for a in alerts
 )
 revision = next(
