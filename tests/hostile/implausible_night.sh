@@ -41,7 +41,7 @@ night() { # DAY OPTIONS: of the backend that cheats from the second night on
 machine: testbed
 devices: ["null:0"]
 suites: [suite.yml]
-budgets: { job: 20s, measure: 50ms, confirm: 0s }
+budgets: { job: 60s, measure: 50ms, confirm: 0s }
 control: { every: 0 }
 upstreams:
   - { name: honest, kind: system, adapter: "null" }

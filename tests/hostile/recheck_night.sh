@@ -21,7 +21,7 @@ machine: testbed
 devices: [cpu]
 suites: [suite.yml]
 sandbox: off
-budgets: { job: 20s, measure: 50ms, confirm: 0s }
+budgets: { job: 60s, measure: 50ms, confirm: 0s }
 measure: { threads: 1, recheck: $2 }
 control: { every: 0 }
 upstreams:

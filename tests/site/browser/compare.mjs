@@ -18,7 +18,10 @@ export const tests = {
       /^openblas \(openblas-debian\) is 1\d\.\d\s% slower than openblas \(geometric mean of 4 problems\)\. openblas is faster in 4, openblas \(openblas-debian\) in 0\.$/,
     );
     await page.click("#swap");
-    assert.match(await text(), /^openblas is 1\d\.\d\s% faster than .* faster in 0, openblas in 4\.$/);
+    assert.match(
+        await text(),
+        /^openblas is 1\d\.\d\s% faster than .* faster in 0, openblas in 4\.$/,
+    );
     await page.selectOption("#b", "openblas (openblas-debian) @ epyc-lab/cpu");
     await page.selectOption("#a", "openblas @ epyc-lab/cpu");
     await page.selectOption("#b", "openblas @ epyc-lab/cpu");
