@@ -11,7 +11,8 @@ WHERE m.id = ?1
 SELECT d.id AS "id-", clip(d.slug, 60) AS slug, clip(d.name, 120) AS name, clip(d.kind, 30) AS kind,
   clip(d.arch, 60) AS arch, '../roofline/' || slug(m.name || '.' || d.slug) || '.html' AS roofline_href,
   ifnull((SELECT attributes FROM environment WHERE device_id = d.id ORDER BY id DESC LIMIT 1), '{}')
-    AS "environment*"
+    AS "environment*",
+  ifnull((SELECT '../cards/' || file || '.html' FROM page_card WHERE device_id = d.id), '') AS card_href
 FROM device d JOIN machine m ON m.id = d.machine_id WHERE m.id = ?1 ORDER BY d.slug
 
 -- devices/changes:

@@ -10,3 +10,8 @@ FROM page_machine m LEFT JOIN night n ON n.id = m.last_night_id ORDER BY m.name
 -- machines/devices:
 SELECT clip(name, 80) AS device, count(*) > 1 AS "several?", count(*) AS count
 FROM device WHERE machine_id = ?1 GROUP BY name ORDER BY min(slug)
+
+-- cards:
+SELECT clip(name, 80) AS card, '../cards/' || file || '.html' AS card_href, devices AS card_devices,
+  iif(members < 2, 'none', members) AS comparable
+FROM page_card WHERE card_place = 1 ORDER BY page_card.card

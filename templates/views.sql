@@ -222,3 +222,103 @@ FROM page_series p JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.ser
   JOIN upstream u ON u.id = v.upstream_id
 WHERE v.good_revision_id <> v.bad_revision_id AND
   iif(v.status = 'acked', tone('verdict', v.status_before_ack), p.tone) IN ('bad', 'good')
+
+-- What two devices of a model must have in common to be comparable, where it is recorded of both: equal
+-- values, of a version the same first number (`major`), of what drivers round a share of the larger one.
+-- page_rule:
+SELECT column1 AS n, column2 AS key, column3 AS title, column4 AS unit, column5 AS kind,
+  column6 AS major, column7 AS tolerance
+FROM (VALUES (1, 'driver', 'driver', '', '', 1, 0),
+  (2, 'max_clock_mhz', 'maximum clock', ' MHz', 'gpu', 0, 0.01),
+  (3, 'application_clock_mhz', 'application clock', ' MHz', 'gpu', 0, 0.01),
+  (4, 'power_cap_w', 'power cap', ' W', 'gpu', 0, 0.02),
+  (5, 'compute_units', 'number of compute units', '', '', 0, 0),
+  (6, 'ecc', 'ECC', '', 'gpu', 0, 0), (7, 'mig', 'MIG', '', 'gpu', 0, 0),
+  (8, 'governor', 'governor', '', 'cpu', 0, 0), (9, 'smt', 'SMT', '', 'cpu', 0, 0))
+
+-- What the newest environments of series say of that. "value": what is compared.
+-- page_setting: table by environment_id
+SELECT e.id AS environment_id, r.n, r.title, r.tolerance, t.type, min(t.id) AS first,
+  iif(r.major AND t.type = 'text', substr(t.value, 1, instr(t.value || '.', '.') - 1), t.value) AS value,
+  CASE WHEN t.type = 'text' THEN clip(t.value, 40) WHEN t.type IN ('integer', 'real')
+    THEN printf('%.6g', t.value) ELSE iif(t.type = 'true', 'on', 'off') END || r.unit AS shown
+FROM environment e JOIN device d ON d.id = e.device_id
+  JOIN json_tree(iif(json_valid(e.attributes), e.attributes, '{}')) t
+  JOIN page_rule r ON r.key = t.key AND r.kind IN ('', iif(d.kind = 'cpu', 'cpu', 'gpu'))
+WHERE t.type <> 'object' AND instr(t.fullkey, '[') = 0
+  AND e.id IN (SELECT environment_id FROM page_series)
+GROUP BY e.id, r.n
+
+-- What makes two environments of comparable devices, `a` and `b`, incomparable.
+-- page_conflict:
+SELECT a.environment_id AS a, b.environment_id AS b, a.n,
+  a.title || ' ' || a.shown || ' instead of ' || b.shown AS text
+FROM page_setting a JOIN page_setting b ON b.n = a.n
+WHERE NOT iif(a.tolerance AND a.type IN ('integer', 'real') AND b.type IN ('integer', 'real'),
+  abs(a.value - b.value) <= a.tolerance * max(abs(a.value), abs(b.value)),
+  a.type = b.type AND a.value IS b.value)
+
+-- The measured devices of models that have several, with the environment of the newest time. A device
+-- joins the first group with whose first member it has no conflict; 16 at most are in a group.
+-- page_card: table by device_id
+WITH RECURSIVE newest AS (SELECT device_id, environment_id, row_number() OVER (PARTITION BY device_id
+    ORDER BY night_s DESC, place DESC) AS age FROM page_series WHERE is_suite_time AND n),
+measured AS (SELECT d.id AS device_id, d.name, d.kind, d.arch, d.machine_id, n.environment_id,
+    m.name || '/' || d.slug AS device, row_number() OVER (ORDER BY m.id, d.slug) AS place
+  FROM newest n JOIN device d ON d.id = n.device_id JOIN machine m ON m.id = d.machine_id
+  WHERE age = 1 AND n.environment_id),
+d AS (SELECT *, slug(kind || '.' || name) AS file, min(place) OVER same AS card,
+    row_number() OVER (PARTITION BY name, kind ORDER BY place) AS i, count(*) OVER same AS devices
+  FROM measured WINDOW same AS (PARTITION BY name, kind)),
+g(card, i, found) AS (SELECT card, 0, '[]' FROM d WHERE i = 1 AND devices > 1 UNION ALL
+  SELECT card, i + 1, json_insert(found, '$[#]', ifnull(
+    (SELECT number FROM (SELECT value AS number, count(*) AS members, min(key) + 1 AS lead
+        FROM json_each(g.found) GROUP BY value)
+      JOIN d a ON a.card = g.card AND a.i = lead JOIN d b ON b.card = g.card AND b.i = g.i + 1
+      WHERE members < 16 AND a.arch = b.arch AND NOT EXISTS (SELECT 1 FROM page_conflict
+        WHERE a = a.environment_id AND b = b.environment_id)
+      ORDER BY number LIMIT 1),
+    (SELECT count(DISTINCT value) FROM json_each(g.found))))
+  FROM g WHERE i < (SELECT devices FROM d WHERE d.card = g.card)),
+placed AS (SELECT d.*, value AS number, count(*) OVER (PARTITION BY d.card, value) AS members
+  FROM g JOIN json_each(g.found) JOIN d ON d.card = g.card AND d.i = key + 1 WHERE g.i = d.devices)
+SELECT *, dense_rank() OVER (ORDER BY card, members DESC, number) AS group_id,
+  dense_rank() OVER (PARTITION BY card ORDER BY members DESC, number) AS group_number,
+  row_number() OVER (PARTITION BY card ORDER BY members DESC, number, i) AS card_place
+FROM placed
+
+-- One backend on one problem by the devices of a group. Compared are times of the revision that most
+-- devices have, in environments that agree with their device's.
+-- page_card_time: table by row_id
+WITH t AS (SELECT k.group_id, k.device_id, k.i, p.id AS series_id, p.place, p.variant, p.file, p.value,
+    p.lo, p.hi, p.n, p.rate, p.rate_unit, s.problem_id, dense_rank() OVER (
+      ORDER BY k.group_id, s.problem_id, s.upstream_id, s.backend, s.config) AS row_id,
+    iif(p.environment_id IS k.environment_id OR p.environment_id AND NOT EXISTS (SELECT 1
+      FROM page_conflict WHERE a = k.environment_id AND b = p.environment_id), b.revision_id, NULL)
+      AS revision_id
+  FROM page_card k JOIN page_series p ON p.device_id = k.device_id JOIN series s ON s.id = p.id
+    LEFT JOIN build b ON b.id = p.build_id
+  WHERE p.is_ranked AND NOT p.fails AND p.value > 0),
+chosen AS (SELECT row_id, revision_id, row_number() OVER (PARTITION BY row_id
+    ORDER BY count(*) DESC, r.position DESC, min(i)) AS choice
+  FROM t JOIN revision r ON r.id = revision_id GROUP BY row_id, revision_id),
+c AS (SELECT t.*, ifnull(t.revision_id = c.revision_id, 0) AS is_counted
+  FROM t LEFT JOIN chosen c ON c.row_id = t.row_id AND c.choice = 1)
+SELECT *, max(is_counted) OVER same AS is_ranked,
+  row_number() OVER (PARTITION BY row_id ORDER BY NOT is_counted, value, i) = 1 AS is_best,
+  iif(sum(is_counted) OVER same > 1, max(value) FILTER (WHERE is_counted) OVER same /
+    min(value) FILTER (WHERE is_counted) OVER same - 1, NULL) AS spread
+FROM c WINDOW same AS (PARTITION BY row_id)
+
+-- How the times of a device compare to those of another one of its group.
+-- page_card_pair: table by device_id
+SELECT a.device_id, b.device_id AS other_id, count(*) AS timings, avg(ln(a.value / b.value)) AS log_ratio,
+  min(a.value / b.value) AS lo, max(a.value / b.value) AS hi
+FROM page_card_time a JOIN page_card_time b USING (row_id)
+WHERE a.is_counted AND b.is_counted AND a.device_id <> b.device_id GROUP BY a.device_id, b.device_id
+
+-- The devices of a group, the fastest first.
+-- page_card_member: table by group_id
+SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY slowness IS NULL, slowness, i) AS rank
+FROM (SELECT *, (SELECT avg(log_ratio) FROM page_card_pair p WHERE p.device_id = k.device_id) AS slowness
+  FROM page_card k)

@@ -1,10 +1,10 @@
 /* What the model knows and SQL does not, as tables for the queries of pages. */
 #include <math.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 
 static struct tk_arg id_or_null(bool is_known, int64_t id)
@@ -27,16 +27,27 @@ static int make_table(
 	return tk_store_run(s, create, TK_NO_ARGS, err);
 }
 
+static int insert(
+        struct tk_store *s, const char *table, const struct tk_arg *row, struct tk_error *err)
+{
+	AUTO(tk_buf) sql = TK_BUF_INIT;
+	tk_buf_add_printf(&sql, "INSERT INTO %s VALUES (?1", table);
+	for (int i = 2; row[i - 1].kind != TK_ARG_END; i++)
+		tk_buf_add_printf(&sql, ", ?%d", i);
+	tk_buf_add_char(&sql, ')');
+	return tk_store_run(s, tk_buf_cstr(&sql), row, err);
+}
+
 static int store_machines(const struct tk_model *m, struct tk_error *err)
 {
-	TRY(make_table(m->store, "name, last_night_id, analysed_night_id", "page_machine", err));
+	TRY(make_table(
+	        m->store, "place, name, last_night_id, analysed_night_id", "page_machine", err));
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_site_machine *machine = &m->machines[i];
-		const struct tk_arg row[] = {tk_arg_int(machine->row->id),
+		const struct tk_arg row[] = {tk_arg_int(machine->row->id), tk_arg_int((int64_t)i),
 		        tk_arg_text(machine->row->name), night_id(machine->last_night),
 		        night_id(machine->analysed_night), {0}};
-		TRY(tk_store_run(
-		        m->store, "INSERT INTO page_machine VALUES (?1, ?2, ?3, ?4)", row, err));
+		TRY(insert(m->store, "page_machine", row, err));
 	}
 	return 0;
 }
@@ -56,49 +67,62 @@ static int store_nights(const struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-/* Roofline efficiency of a series that was measured in the last night; NAN: it was not. */
-static double find_efficiency(const struct tk_model *m, const struct tk_site_series *s)
+static struct tk_arg real_or_null(double v)
 {
-	const struct tk_point *last = tk_series_last_point(s);
-	const struct tk_night_row *night = s->device->machine->last_night;
-	struct tk_ceiling_set ceilings;
-	if (!last || !night || !tk_series_is_ranked(s) || last->night_id != night->id)
-		return NAN;
-	tk_ceiling_set_load(m, s->device, &ceilings);
-	return tk_ceiling_set_efficiency(&ceilings, s, last->value);
+	return isfinite(v) ? tk_arg_real(v) : (struct tk_arg){.kind = TK_ARG_NULL};
 }
 
+/* The newest point is NULL where there is none. `efficiency`: of the roofline, of a series that was
+ * measured in the last night; NULL: it was not. `outcome`: of a last night without timing. */
 #define SERIES_COLUMNS \
-	"place, op_id, op, op_file, device_id, variant, word, tone, verdict_night_id, " \
-	"is_unplanned," \
-	" is_skipped, is_unsupported, fails, has_result, is_suite_time, has_rate, efficiency," \
-	" waiting_nights"
-#define SERIES_SQL \
-	"INSERT INTO page_series VALUES" \
-	" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+	"place, op_id, op, op_file, device_id, variant, label, file, word, tone, " \
+	"verdict_night_id," \
+	" outcome, is_unplanned, is_skipped, is_unsupported, fails, has_result, is_suite_time," \
+	" waiting_nights, night_s, build_id, n, value, lo, hi, has_rate, rate, rate_unit," \
+	" efficiency, measured_share, datasheet_share, is_ranked, environment_id, style"
 
 static int store_series(const struct tk_model *m, struct tk_error *err)
 {
+	static const struct tk_point none = {.value = NAN, .lo = NAN, .hi = NAN};
 	size_t op = 0; /* the first of its operation */
-	const char *unit;
 	TRY(make_table(m->store, SERIES_COLUMNS, "page_series", err));
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
+		const struct tk_point *last = tk_series_last_point(s), *p = last ? last : &none;
+		const struct tk_night_row *night = s->device->machine->last_night;
+		const char *unit = "";
+		struct tk_ceiling_set ceilings;
 		op = s->op_file == m->series[op].op_file ? op : i;
-		double efficiency = find_efficiency(m, s);
+		double rate = tk_series_rate(s, p->value, &unit);
+		bool is_new = last && night && tk_series_is_ranked(s) && p->night_id == night->id;
+		tk_ceiling_set_load(m, s->device, &ceilings);
 		const struct tk_arg row[] = {tk_arg_int(s->row->id), tk_arg_int((int64_t)i),
 		        tk_arg_int((int64_t)op), tk_arg_text(tk_op_title(s->problem->op)),
 		        tk_arg_text(s->op_file), tk_arg_int(s->device->row->id),
-		        tk_arg_text(s->variant), tk_arg_text(tk_series_status_word(s)),
+		        tk_arg_text(s->variant), tk_arg_text(s->label), tk_arg_text(s->file),
+		        tk_arg_text(tk_series_status_word(s)),
 		        tk_arg_text(tk_tone_name(tk_series_tone(s))),
 		        tk_arg_int(s->verdict ? s->verdict->night_id : 0),
+		        tk_arg_text(s->failure ? tk_outcome_name(s->failure->outcome) : ""),
 		        tk_arg_int(s->is_unplanned), tk_arg_int(tk_series_is_skipped(s)),
 		        tk_arg_int(tk_series_is_unsupported(s)), tk_arg_int(s->failure != NULL),
 		        tk_arg_int(tk_series_has_result(s)), tk_arg_int(tk_series_is_suite_time(s)),
-		        tk_arg_int(isfinite(tk_series_rate(s, 1, &unit))),
-		        isfinite(efficiency) ? tk_arg_real(efficiency) : id_or_null(false, 0),
-		        tk_arg_int(tk_series_count_waiting_nights(m, s)), {0}};
-		TRY(tk_store_run(m->store, SERIES_SQL, row, err));
+		        tk_arg_int(tk_series_count_waiting_nights(m, s)),
+		        id_or_null(last, p->as_of_s), id_or_null(last, p->build_id),
+		        tk_arg_int(p->n), real_or_null(p->value), real_or_null(p->lo),
+		        real_or_null(p->hi),
+		        tk_arg_int(isfinite(tk_series_rate(s, 1, &(const char *){NULL}))),
+		        real_or_null(rate), tk_arg_text(isfinite(rate) ? unit : ""),
+		        real_or_null(
+		                is_new ? tk_ceiling_set_efficiency(&ceilings, s, p->value) : NAN),
+		        real_or_null(tk_ceiling_set_efficiency_by_source(
+		                &ceilings, TK_CEILING_MEASURED, s, p->value)),
+		        real_or_null(tk_ceiling_set_efficiency_by_source(
+		                &ceilings, TK_CEILING_DATASHEET, s, p->value)),
+		        tk_arg_int(tk_series_is_ranked(s)),
+		        id_or_null(p->environment_id, p->environment_id),
+		        tk_arg_int((int64_t)s->style), {0}};
+		TRY(insert(m->store, "page_series", row, err));
 	}
 	return 0;
 }

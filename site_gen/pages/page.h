@@ -150,9 +150,4 @@ void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE]
  * default) and is_stale. */
 void tk_tuning_set_summary(struct tk_value *o, const struct tk_site_tuning *t);
 
-/* cards: of each model of devices its name, address, devices and comparable devices. */
-struct tk_cards;
-void tk_cards_set_list(struct tk_value *page, const struct tk_cards *cards);
-int tk_cards_write(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err);
-
 #endif

@@ -11,7 +11,6 @@
 #include "base/try.h"
 #include "core/outcome.h"
 #include "core/status.h"
-#include "site_gen/model/cards.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/versions.h"
 #include "site_gen/pages/page.h"
@@ -217,48 +216,46 @@ void tk_page_set_attributes(struct tk_value *o, const char *key, const char *jso
 	json_decref(attributes);
 }
 
-static int write_machine(struct tk_site *site, const struct tk_site_machine *machine,
-        const struct tk_cards *cards, struct tk_error *err)
+static int write_machine(
+        struct tk_site *site, const struct tk_site_machine *machine, struct tk_error *err)
 {
-	const struct tk_model *m = &site->model;
 	const char *name = machine->row->name;
 	char path[128], title[120];
 	snprintf(path, sizeof path, "machines/%s.html", machine->file);
 	snprintf(title, sizeof title, "%.*s", (int)tk_utf8_clip_len(name, 100), name);
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_MACHINES);
 	TRY(tk_page_add_sql(site, page, "machine", TK_ARGS(machine->row->id), err));
-	for (struct tk_value *o = tk_value_find_list(page, "devices")->first; o; o = o->next) {
-		const struct tk_card *card = tk_cards_find(cards, tk_model_find_device(m, o->id));
-		tk_value_set_fmt(
-		        o, "card_href", card ? "../cards/%s.html" : "", card ? card->file : "");
-	}
 	TRY(tk_page_add_sql(site, page, "matrix", TK_ARGS(machine->row->id), err));
 	return tk_page_finish(site, "machine", path, err);
 }
 
-static int write_pages(struct tk_site *site, const struct tk_cards *cards, struct tk_error *err)
+/* cards/MODEL.html: the devices of one model: which are comparable, how fast they are relative to each
+ * other, and their backends ranked together. */
+static int write_card(void *user, const struct tk_query_row *row, struct tk_error *err)
 {
-	struct tk_value *page =
-	        tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
-	TRY(tk_page_add_sql(site, page, "machines", TK_NO_ARGS, err));
-	tk_cards_set_list(page, cards);
-	TRY(tk_page_finish(site, "machines", "machines/index.html", err));
-	for (size_t i = 0; i < site->model.machine_count; i++)
-		TRY(write_machine(site, &site->model.machines[i], cards, err));
-	page = tk_page_begin(site, "environment.html", "Environment", TK_SECTION_MACHINES);
-	TRY(tk_page_add_sql(site, page, "environment", TK_NO_ARGS, err));
-	return tk_page_finish(site, "environment", "environment.html", err);
+	struct tk_site *site = user;
+	const char *path = row->values[1].text, *title = row->values[2].text;
+	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_MACHINES);
+	TRY(tk_page_add_sql(
+	        site, page, "card", TK_ARGS(row->values[0].i, site->options->tie), err));
+	return tk_page_finish(site, "card", path, err);
 }
 
 int tk_page_write_machines(struct tk_site *site, struct tk_error *err)
 {
-	struct tk_cards cards;
-	tk_cards_load(&site->model, &cards);
-	int status = write_pages(site, &cards, err);
-	if (!status)
-		status = tk_cards_write(site, &cards, err);
-	tk_cards_free(&cards);
-	return status;
+	struct tk_value *page =
+	        tk_page_begin(site, "machines/index.html", "Machines", TK_SECTION_MACHINES);
+	TRY(tk_page_add_sql(site, page, "machines", TK_NO_ARGS, err));
+	TRY(tk_page_finish(site, "machines", "machines/index.html", err));
+	for (size_t i = 0; i < site->model.machine_count; i++)
+		TRY(write_machine(site, &site->model.machines[i], err));
+	page = tk_page_begin(site, "environment.html", "Environment", TK_SECTION_MACHINES);
+	TRY(tk_page_add_sql(site, page, "environment", TK_NO_ARGS, err));
+	TRY(tk_page_finish(site, "environment", "environment.html", err));
+	return tk_store_query(site->model.store,
+	        "SELECT card, 'cards/' || file || '.html', substr(name, 1, 100) FROM page_card"
+	        " WHERE card_place = 1 ORDER BY card",
+	        TK_NO_ARGS, write_card, site, err);
 }
 
 /* ---- method: how numbers are measured, and what verdicts and outcomes mean ---- */
