@@ -74,6 +74,14 @@ static char *quantity(const struct tk_arg *a)
 	RETURN_TEXT(tk_format_value(a[0].real, a[1].text, text));
 }
 
+/* rounded(value, unit): "41.2 µs": three digits, so that noise rarely changes a badge */
+static char *rounded(const struct tk_arg *a)
+{
+	struct tk_format_scale scale = tk_format_choose_scale(a[0].real, a[1].text);
+	double v = a[0].real / scale.divisor;
+	return tk_sprintf("%.*f %.20s", v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, scale.unit);
+}
+
 /* counted(integer): "12,345" */
 static char *counted(const struct tk_arg *a)
 {
@@ -227,6 +235,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"public_url", 1, public_url},
 	        {"quantity", 2, quantity},
 	        {"range_href", 3, range_href},
+	        {"rounded", 2, rounded},
 	        {"short_rev", 1, short_rev},
 	        {"slug", 1, slug},
 	        {"step", 2, step},
