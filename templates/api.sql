@@ -1,9 +1,9 @@
--- api/*.json: each row is an object. A NULL is null, a text ends after 400 bytes.
+-- api/*.json: each row is an object, as tk_records_select() makes them.
 
 -- series:
 SELECT s.slug AS id, s.title, p.label, s.op, s.dtype, s.problem, s.machine, s.device, s.upstream,
   s.backend, s.config, s.mode, s.metric, s.unit, s.better, s.role,
-  iif(p.night_s, iso(p.night_s), NULL) AS night, p.value, p.lo, p.hi, p.n,
+  p.night_s AS "night:time", p.value, p.lo, p.hi, p.n,
   ifnull(b.rev, '') AS revision, ifnull(v.status, '') AS status, v.change,
   CASE WHEN v.change IS NULL THEN '' WHEN v.ab_decision IN ('higher', 'lower') THEN 'ab' ELSE 'nights' END
     AS change_by,
@@ -16,6 +16,5 @@ FROM page_series p JOIN series_v s ON s.id = p.id LEFT JOIN build_v b ON b.id = 
 ORDER BY p.place
 
 -- machines:
-SELECT m.name, iif(n.as_of_s, iso(n.as_of_s), NULL) AS night,
-  iif(n.finished_s, iso(n.finished_s), NULL) AS finished, ifnull(n.status, '') AS status
+SELECT m.name, n.as_of_s AS "night:time", n.finished_s AS "finished:time", ifnull(n.status, '') AS status
 FROM page_machine m LEFT JOIN page_night n ON n.id = m.last_night_id ORDER BY m.place

@@ -14,23 +14,40 @@ static const char *site_title(const struct tk_site *site)
 	return site->options->title && *site->options->title ? site->options->title : "tracker";
 }
 
-/* The alerts of `tracker alert list --format=json`, without those about machines and upstreams. */
-static int write_alerts(struct tk_site *site, struct tk_error *err)
+/* Writes `head` and the rows, which it takes. */
+static int put_rows(struct tk_site *site, const char *path, const char *head, json_t *rows,
+        struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
-	json_auto_t *alerts = NULL;
-	json_t *alert;
+	json_t *row;
 	size_t i;
 	tk_buf_clear(out);
-	tk_buf_add_str(out, "{\"format\":2,\"alerts\":[");
-	TRY(tk_records_select_alerts(site->model.store,
-	        "WHERE series IS NOT NULL ORDER BY opened_s DESC, uid", TK_NO_ARGS, &alerts, err));
-	json_array_foreach (alerts, i, alert) {
-		AUTO_TEXT text = json_dumps(alert, JSON_COMPACT);
+	tk_buf_add_str(out, head);
+	json_array_foreach (rows, i, row) {
+		AUTO_TEXT text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9));
 		tk_buf_add_printf(out, "%s\n%s", i ? "," : "", text);
 	}
+	json_decref(rows);
 	tk_buf_add_str(out, "]}\n");
-	return tk_output_put(site->out, "api/alerts.json", out, err);
+	return tk_output_put(site->out, path, out, err);
+}
+
+static int put_query(struct tk_site *site, const char *path, const char *head, const char *key,
+        struct tk_error *err)
+{
+	json_t *rows;
+	TRY(tk_records_select(
+	        site->model.store, tk_page_find_sql(site, "api", key), TK_NO_ARGS, &rows, err));
+	return put_rows(site, path, head, rows, err);
+}
+
+/* The alerts of `tracker alert list --format=json`, without those about machines and upstreams. */
+static int put_alerts(struct tk_site *site, struct tk_error *err)
+{
+	json_t *alerts;
+	TRY(tk_records_select_alerts(site->model.store,
+	        "WHERE series IS NOT NULL ORDER BY opened_s DESC, uid", TK_NO_ARGS, &alerts, err));
+	return put_rows(site, "api/alerts.json", "{\"format\":2,\"alerts\":[", alerts, err);
 }
 
 /* The report of `tracker report --format=md`. */
@@ -50,9 +67,10 @@ int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 	char iso[TK_TIME_ISO_SIZE];
 	AUTO_TEXT made = tk_sprintf("{\"format\":1,\"made\":\"%s\",\"machines\":[",
 	        tk_time_format_iso(site->options->now_s, iso));
-	TRY(tk_page_put_json(site, "series", "{\"format\":2,\"minor\":1,\"series\":[", err));
-	TRY(write_alerts(site, err));
-	TRY(tk_page_put_json(site, "machines", made, err));
+	TRY(put_query(
+	        site, "api/series.json", "{\"format\":2,\"minor\":1,\"series\":[", "series", err));
+	TRY(put_query(site, "api/machines.json", made, "machines", err));
+	TRY(put_alerts(site, err));
 	return write_summary(site, err);
 }
 

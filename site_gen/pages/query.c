@@ -9,9 +9,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "site_gen/charts/charts.h"
-#include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/escape.h"
 
 /* ---- rows ---- */
 
@@ -147,7 +145,6 @@ static int set_row(void *user, const struct tk_query_row *row, struct tk_error *
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define VIEWS "views"
-#define JSON_TEXT_MAX 400
 
 struct tk_page_query {
 	char *page, *key, *sql;
@@ -290,43 +287,13 @@ static int run_query(struct tk_site *site, struct tk_value *o, const char *key, 
 	return tk_store_query(site->model.store, sql, args, set_row, &query, err);
 }
 
-/* ---- JSON ---- */
-
-static int add_object(void *user, const struct tk_query_row *row, struct tk_error *err)
+const char *tk_page_find_sql(const struct tk_site *site, const char *page, const char *key)
 {
-	struct tk_buf *out = user;
-	(void)err;
-	tk_buf_add_str(out, out->data[out->len - 1] == '[' ? "\n" : ",\n");
-	for (int i = 0; i < row->count; i++) {
-		const struct tk_arg *v = &row->values[i];
-		tk_buf_add_printf(out, "%c\"%s\":", i ? ',' : '{', row->names[i]);
-		if (v->kind == TK_ARG_TEXT)
-			tk_escape_json(out, v->text, tk_utf8_clip_len(v->text, JSON_TEXT_MAX));
-		else if (v->kind == TK_ARG_INT)
-			tk_buf_add_printf(out, "%lld", (long long)v->i);
-		else
-			tk_data_add_number(out, v->real);
-	}
-	tk_buf_add_char(out, '}');
-	return 0;
+	const struct tk_page_query *q = site->queries->at;
+	while (strcmp(q->page, page) || strcmp(q->key, key))
+		q++;
+	return q->sql;
 }
-
-int tk_page_put_json(struct tk_site *site, const char *key, const char *head, struct tk_error *err)
-{
-	struct tk_buf *out = &site->page;
-	AUTO_TEXT path = tk_sprintf("api/%s.json", key);
-	size_t i = 0;
-	while (strcmp(site->queries->at[i].page, "api") || strcmp(site->queries->at[i].key, key))
-		i++;
-	tk_buf_clear(out);
-	tk_buf_add_str(out, head);
-	TRY(tk_store_query(
-	        site->model.store, site->queries->at[i].sql, TK_NO_ARGS, add_object, out, err));
-	tk_buf_add_str(out, "]}\n");
-	return tk_output_put(site->out, path, out, err);
-}
-
-/* ---- pages ---- */
 
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err)

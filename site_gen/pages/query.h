@@ -27,8 +27,8 @@ struct tk_value;
  * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. views.sql has views for all pages. */
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err);
-/* Writes api/KEY.json: `head`, and the rows of that query of api.sql as objects. */
-int tk_page_put_json(struct tk_site *site, const char *key, const char *head, struct tk_error *err);
+/* One of them, which must be there. */
+const char *tk_page_find_sql(const struct tk_site *site, const char *page, const char *key);
 
 /* Reads the queries, defines the functions, and makes what views.sql says. */
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
