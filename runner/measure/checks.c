@@ -74,17 +74,15 @@ static int verify_set(struct tk_engine *e, uint32_t set)
 static int launch_first(struct tk_engine *e)
 {
 	uint32_t last = e->set_count - 1;
-	int status = tk_engine_poison_outputs(e, 0);
-	if (!status && last > 0)
-		status = tk_engine_poison_outputs(e, last);
-	if (!status)
-		status = tk_engine_launch(e, 0);
-	if (!status && last > 0)
-		status = tk_engine_launch(e, last);
-	if (!status)
-		status = tk_engine_synchronize(e);
+	TRY(tk_engine_poison_outputs(e, 0));
+	if (last > 0)
+		TRY(tk_engine_poison_outputs(e, last));
+	TRY(tk_engine_launch(e, 0));
+	if (last > 0)
+		TRY(tk_engine_launch(e, last));
+	TRY(tk_engine_synchronize(e));
 	tk_engine_sample_memory(e);
-	return status;
+	return 0;
 }
 
 static void *verify_thread(void *arg)
@@ -422,16 +420,15 @@ static int add_output(struct tk_engine *e, uint32_t set, uint32_t tensor, struct
 
 static int compare_negated(struct tk_engine *e, uint32_t set, bool *same)
 {
-	int status = 0;
 	*same = true;
-	for (uint32_t i = 0; !status && *same && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; *same && i < e->tensor_count; i++) {
 		struct distance d = {0};
 		if (!e->host[i].output || tk_verify_is_untouched(&e->host[i]))
 			continue;
-		status = add_output(e, set, i, &d);
+		TRY(add_output(e, set, i, &d));
 		*same = is_close(&d);
 	}
-	return status;
+	return 0;
 }
 
 static int verify_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)

@@ -88,11 +88,11 @@ static int verify(struct forward *f)
 	memcpy(host, f->device, sizeof host);
 	for (uint32_t i = 0; i < f->count; i++)
 		host[i].data = e->host[i].data;
-	int status = tk_verify_outputs(&f->problem, host, e->options->seed, &verdict, e->err);
-	if (!status && !verdict.passed)
+	TRY(tk_verify_outputs(&f->problem, host, e->options->seed, &verdict, e->err));
+	if (!verdict.passed)
 		return tk_engine_end_job(
 		        e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
-	return status;
+	return 0;
 }
 
 static void free_forward(struct forward *f)

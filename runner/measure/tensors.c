@@ -105,27 +105,26 @@ static int fill_tensor(struct tk_engine *e, uint32_t tensor)
 			fill_unwritten(e, t, 0, t->data, t->bytes);
 		return 0;
 	}
-	int status = tk_inputs_fill_from(
-	        e->problem, tensor, e->options->seed, e->host_filled[tensor], t->data, e->err);
-	if (!status && e->host_filled[tensor] < t->bytes)
+	TRY(tk_inputs_fill_from(
+	        e->problem, tensor, e->options->seed, e->host_filled[tensor], t->data, e->err));
+	if (e->host_filled[tensor] < t->bytes)
 		e->host_filled[tensor] = t->bytes;
-	return status;
+	return 0;
 }
 
 static int fill_host(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
-	int status = 0;
-	for (uint32_t i = 0; !status && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		acquire(e, i);
 		if (!e->host[i].data)
 			return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
 			        "cannot allocate %.2f GiB of host memory for tensor %s",
 			        (double)e->host[i].bytes / 0x1p30, e->host[i].name);
-		status = fill_tensor(e, i);
+		TRY(fill_tensor(e, i));
 	}
 	e->out->inputs_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
-	return status;
+	return 0;
 }
 
 /* ---- on the device ---- */
@@ -296,33 +295,30 @@ static uint64_t lay_out_set(const struct tk_engine *e, uint64_t offsets[TK_T_MAX
 static int copy_first_set(struct tk_engine *e, uint32_t wanted, uint64_t stride)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	int status = 0;
-	for (uint64_t done = 1; !status && done < wanted; done *= 2) {
+	for (uint64_t done = 1; done < wanted; done *= 2) {
 		uint64_t more = min_u64(done, wanted - done);
 		char *to = (char *)e->arena + done * stride;
-		status = tk_engine_check_status(e,
-		        e->ops->copy(e->device, to, e->arena, more * stride, &abi), "copy", &abi);
+		TRY(tk_engine_check_status(e,
+		        e->ops->copy(e->device, to, e->arena, more * stride, &abi), "copy", &abi));
 	}
-	return status;
+	return 0;
 }
 
 /* All sets in one allocation; only the first one is uploaded. */
 static int make_arena(struct tk_engine *e, uint32_t wanted)
 {
 	uint64_t offsets[TK_T_MAX], stride = lay_out_set(e, offsets);
-	int status = alloc_device(e, stride * wanted, &e->arena);
-	for (uint32_t s = 0; !status && s < wanted; s++)
+	TRY(alloc_device(e, stride * wanted, &e->arena));
+	for (uint32_t s = 0; s < wanted; s++)
 		for (uint32_t i = 0; i < e->tensor_count; i++) {
 			e->sets[s][i] = e->host[i];
 			e->sets[s][i].data = (char *)e->arena + s * stride + offsets[i];
 		}
-	for (uint32_t i = 0; !status && i < e->tensor_count; i++)
-		status = e->host[i].output ? poison(e, 0, i) : upload(e, 0, i);
-	if (!status)
-		status = copy_first_set(e, wanted, stride);
-	if (!status)
-		e->set_count = wanted;
-	return status;
+	for (uint32_t i = 0; i < e->tensor_count; i++)
+		TRY(e->host[i].output ? poison(e, 0, i) : upload(e, 0, i));
+	TRY(copy_first_set(e, wanted, stride));
+	e->set_count = wanted;
+	return 0;
 }
 
 void tk_engine_sample_memory(struct tk_engine *e)
@@ -371,11 +367,11 @@ static int download_outputs(struct tk_engine *e, uint32_t set, uint32_t tensor, 
 int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set)
 {
 	struct tk_abi_error abi = tk_engine_abi_error();
-	int status = tk_engine_synchronize(e);
-	if (!status && e->backend->fetch)
-		status = tk_engine_check_status(
-		        e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi);
-	return status;
+	TRY(tk_engine_synchronize(e));
+	if (e->backend->fetch)
+		TRY(tk_engine_check_status(
+		        e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi));
+	return 0;
 }
 
 int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set)
@@ -432,15 +428,15 @@ static int compare_on_device(struct tk_engine *e, uint32_t set, uint32_t tensor,
 
 int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same)
 {
-	int status = tk_engine_finish_outputs(e, set);
+	TRY(tk_engine_finish_outputs(e, set));
 	*same = true;
-	for (uint32_t i = 0; !status && *same && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; *same && i < e->tensor_count; i++) {
 		if (!e->host[i].output)
 			continue;
-		status = e->verified[i] ? compare_on_device(e, set, i, same)
-		                        : compare_on_host(e, set, i, same);
+		TRY(e->verified[i] ? compare_on_device(e, set, i, same)
+		                        : compare_on_host(e, set, i, same));
 	}
-	return status;
+	return 0;
 }
 
 void tk_engine_free_sets(struct tk_engine *e)

@@ -1,6 +1,7 @@
 /* One sample: what the stream gets, and the time of one launch that follows from it.
  * docs/explanation/measuring.md explains each step. */
 #include "base/clock.h"
+#include "base/try.h"
 #include "measure/engine.h"
 #include <math.h>
 
@@ -51,10 +52,10 @@ int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out)
 	        .temperature_c = NAN,
 	        .energy_j = NAN,
 	        .load = NAN};
-	int status = tk_engine_check_status(
-	        e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi);
+	TRY(tk_engine_check_status(
+	        e, e->ops->telemetry(e->device, out, &abi), "telemetry", &abi));
 	out->reasons[sizeof out->reasons - 1] = 0;
-	return status;
+	return 0;
 }
 
 /* The hot loop: nothing but launches between the two events. */

@@ -236,13 +236,12 @@ int tk_engine_trace_start(struct tk_engine *e)
 {
 	const struct tk_trace_request *q = e->options->trace;
 	struct tk_engine_trace *t = tk_calloc(1, sizeof *t);
-	int status = 0;
 	e->trace = t;
-	for (; !status && t->count < q->kernel_count; t->count++) {
+	for (; t->count < q->kernel_count; t->count++) {
 		t->kernels[t->count].kernel = q->kernels[t->count];
-		status = allocate_memory(e, &t->kernels[t->count], PROBE_BLOCKS, PROBE_SLOTS);
+		TRY(allocate_memory(e, &t->kernels[t->count], PROBE_BLOCKS, PROBE_SLOTS));
 	}
-	return status ? status : probe(e, t);
+	return probe(e, t);
 }
 
 static int write_bytes(struct tk_engine *e, const void *data, size_t bytes)

@@ -1,6 +1,7 @@
 /* Chooses how many launches make a sample, captures them in graphs, and warms the device up.
  * docs/explanation/measuring.md explains each step. */
 #include "measure/engine.h"
+#include "base/try.h"
 #include <math.h>
 #include <string.h>
 
@@ -111,16 +112,15 @@ void tk_engine_free_graphs(struct tk_engine *e)
 static int probe_launch(struct tk_engine *e, double *best_ns)
 {
 	double ns = 0;
-	int status = 0;
 	e->batch = e->bursts = 1;
 	*best_ns = INFINITY;
-	for (int i = 0; !status && i < 3; i++) {
-		status = tk_engine_time_sample(e, &ns);
+	for (int i = 0; i < 3; i++) {
+		TRY(tk_engine_time_sample(e, &ns));
 		*best_ns = fmin(*best_ns, ns);
 		if (*best_ns > LONG_LAUNCH_NS)
 			break;
 	}
-	return status;
+	return 0;
 }
 
 static int choose_batch(struct tk_engine *e)

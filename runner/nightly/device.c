@@ -96,8 +96,8 @@ int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
 	uint32_t threads = ab && ab->threads ? ab->threads : n->config->measure.threads;
 	if (ab && ab->name)
 		snprintf(name, sizeof name, "worker-%s.log", ab->name);
-	char *log = tk_path_join3(n->config->cache_dir, "logs", name);
-	char *cores = *d->cores ? tk_strdup(d->cores) : list_cores(&n->config->measure, threads);
+	AUTO_TEXT log = tk_path_join3(n->config->cache_dir, "logs", name);
+	AUTO_TEXT cores = *d->cores ? tk_strdup(d->cores) : list_cores(&n->config->measure, threads);
 	struct tk_worker_spec spec = {
 	        .program = n->options->program,
 	        .device_kind = d->layer->name,
@@ -116,10 +116,7 @@ int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
 		spec.token_fd = ab->token_fd;
 		spec.memory_limit_bytes /= 2;
 	}
-	int status = tk_worker_new(&spec, out, err);
-	free(log);
-	free(cores);
-	return status;
+	return tk_worker_new(&spec, out, err);
 }
 
 /* ---- persistent workers ---- */
@@ -183,9 +180,9 @@ int tk_night_get_worker(struct tk_night *n, struct tk_night_device *d, const cha
 	}
 	struct tk_backend_worker *w = find_place(d, backend);
 	w->last_job = ++d->job_count;
-	int status = serves(w, backend) ? TK_OK : replace_worker(n, d, w, backend, err);
+	TRY(serves(w, backend) ? TK_OK : replace_worker(n, d, w, backend, err));
 	*out = w->worker;
-	return status;
+	return TK_OK;
 }
 
 int tk_night_prestart_worker(struct tk_night *n, struct tk_night_device *d, const char *backend,

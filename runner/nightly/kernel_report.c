@@ -39,18 +39,16 @@ static int put_report(struct tk_night *n, const struct tk_kernel_report_place *p
 	if (!device.layer)
 		return tk_fail(err, TK_ENOTFOUND, "no device layer for %s", p->device_kind);
 	tk_night_device_set_slug(&device, p->device_count > 1);
-	int status = tk_night_put_machine(n, err);
-	if (!status)
-		status = tk_night_put_device(n, &device, err);
-	if (!status)
-		status = tk_plan_put_problem(n, p->problem, "", "", &row->problem_id, err);
+	TRY(tk_night_put_machine(n, err));
+	TRY(tk_night_put_device(n, &device, err));
+	TRY(tk_plan_put_problem(n, p->problem, "", "", &row->problem_id, err));
 	row->device_id = device.device_id;
 	row->environment_id = device.environment_id;
 	row->upstream = a->upstream;
 	row->revision = a->revision;
 	row->artifact_key = a->key;
 	row->backend = p->backend;
-	return status ? status : tk_store_put(n->store, TK_TABLE_kernel_report, row, &id, err);
+	return tk_store_put(n->store, TK_TABLE_kernel_report, row, &id, err);
 }
 
 int tk_kernel_report_store(struct tk_store *store, const struct tk_kernel_report_place *place,

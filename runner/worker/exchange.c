@@ -224,14 +224,12 @@ static int send_line(struct tk_worker *w, const char *line, size_t len, double d
 static int send_request(struct tk_worker *w, const json_t *request, double deadline_s,
         struct tk_exchange_end *end, struct tk_error *err)
 {
-	char *line = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	AUTO_TEXT line = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!line)
 		return tk_fail(err, TK_EDATA, "cannot write the request: a text is not UTF-8");
 	size_t len = strlen(line);
 	line[len++] = '\n'; /* in the place of the NUL */
-	int status = send_line(w, line, len, deadline_s, end, err);
-	free(line);
-	return status;
+	return send_line(w, line, len, deadline_s, end, err);
 }
 
 static int check_hello(struct tk_worker *w, const json_t *hello, struct tk_error *err)

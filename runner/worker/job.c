@@ -146,13 +146,12 @@ static char *module_path(const json_t *request, const char *backend_path)
 /* What the table of the host cannot know: its package is named after it was loaded. */
 static int apply_python_package(struct tk_worker_state *s, const char *path, struct tk_error *err)
 {
-	struct tk_python_package p;
+	AUTO(tk_python_package) p = {0};
 	TRY(tk_python_package_read(path, &p, err));
 	s->backend.operations = p.operations;
 	s->package_version = tk_strdup(p.version);
 	if (!p.returns_outputs)
 		s->backend.fetch = NULL;
-	tk_python_package_free(&p);
 	return TK_OK;
 }
 
@@ -525,7 +524,7 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	const char *text;
-	json_t *opened = NULL;
+	json_auto_t *opened = NULL;
 	struct tk_measure_options options = get_options(request);
 	struct tk_trace_request trace;
 	struct tk_device_token token;
@@ -547,7 +546,6 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	if (!status)
 		status = measure(s, request, &options, result, outcome, err);
 	tk_device_token_close(&token);
-	json_decref(opened);
 	return status;
 }
 

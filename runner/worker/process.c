@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "base/spawn.h"
+#include "base/try.h"
 #include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -130,13 +131,12 @@ enum { REQUEST_READ, REQUEST_WRITE, ANSWER_READ, ANSWER_WRITE, PIPE_ENDS };
 
 static int open_pipes(int fds[PIPE_ENDS], struct tk_error *err)
 {
-	int status = tk_spawn_pipe(fds, err);
-	if (!status)
-		status = tk_spawn_pipe(fds + ANSWER_READ, err);
+	TRY(tk_spawn_pipe(fds, err));
+	TRY(tk_spawn_pipe(fds + ANSWER_READ, err));
 	/* A worker that does not read must not block the tracker. */
-	if (!status && fcntl(fds[REQUEST_WRITE], F_SETFL, O_NONBLOCK) != 0)
-		status = tk_fail_errno(err, "pipe");
-	return status;
+	if (fcntl(fds[REQUEST_WRITE], F_SETFL, O_NONBLOCK) != 0)
+		return tk_fail_errno(err, "pipe");
+	return TK_OK;
 }
 
 static uint64_t address_space_limit(const struct tk_worker_process_spec *spec)

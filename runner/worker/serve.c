@@ -1,5 +1,6 @@
 /* The worker process: reads requests, runs them, answers. */
 #include "base/error.h"
+#include "base/try.h"
 #include "measure/measure.h"
 #include "worker/job.h"
 #include "worker/loader.h"
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,13 +72,11 @@ static json_t *run_request(struct serve *s, const json_t *request)
 
 static int send_hello(struct serve *s, struct tk_error *err)
 {
-	json_t *hello = json_object();
+	json_auto_t *hello = json_object();
 	json_object_set_new(hello, "hello", json_string("tracker-worker"));
 	json_object_set_new(hello, "protocol", json_integer(TK_WIRE_PROTOCOL));
 	json_object_set_new(hello, "abi", json_integer(TK_ABI_MAJOR));
-	int status = tk_wire_write(s->out, hello, err);
-	json_decref(hello);
-	return status;
+	return tk_wire_write(s->out, hello, err);
 }
 
 /* The wire moves to descriptors of its own; output of libraries by printf goes to stderr, which is
@@ -104,7 +102,7 @@ static int move_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *er
 
 static int serve_requests(struct serve *s, struct tk_error *err)
 {
-	struct tk_wire_reader reader = {.fd = s->in};
+	AUTO(tk_wire_reader) reader = {.fd = s->in};
 	enum tk_wire_read what = TK_WIRE_READ_MORE;
 	int status = send_hello(s, err);
 	while (!status) {
@@ -121,7 +119,6 @@ static int serve_requests(struct serve *s, struct tk_error *err)
 		        what == TK_WIRE_READ_END)
 			break;
 	}
-	tk_wire_reader_free(&reader);
 	return status;
 }
 

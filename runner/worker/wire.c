@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,12 +68,12 @@ int tk_wire_next_line(
 	if (!end)
 		return TK_OK;
 	size_t len = (size_t)(end - r->buf.data);
-	int status = tk_wire_parse(r->buf.data, len, out, err);
+	TRY(tk_wire_parse(r->buf.data, len, out, err));
 	memmove(r->buf.data, end + 1, r->buf.len - len - 1);
 	r->buf.len -= len + 1;
 	r->scanned = 0;
 	*what = TK_WIRE_READ_LINE;
-	return status;
+	return TK_OK;
 }
 
 int tk_wire_read_more(struct tk_wire_reader *r, enum tk_wire_read *what, struct tk_error *err)
@@ -97,7 +98,7 @@ void tk_wire_reader_free(struct tk_wire_reader *r)
 
 int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 {
-	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	AUTO_TEXT text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	int status = TK_OK;
 	if (!text)
 		return tk_fail(err, TK_EINTERNAL, "cannot encode an answer as JSON");
@@ -110,7 +111,6 @@ int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 		else if (errno != EINTR)
 			status = tk_fail_errno(err, "writing to the wire");
 	}
-	free(text);
 	return status;
 }
 

@@ -50,15 +50,13 @@ static int build_end(struct tk_bisection *b, size_t end, const char *name, struc
 static int measure_ends(struct tk_bisection *b, struct tk_error *err)
 {
 	struct tk_ab_result *range = &b->report->range_result;
-	int status = build_end(b, 0, "good", err);
-	if (!status)
-		status = build_end(b, b->last, "bad", err);
-	if (!status)
-		status = tk_bisection_compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, range, err);
+	TRY(build_end(b, 0, "good", err));
+	TRY(build_end(b, b->last, "bad", err));
+	TRY(tk_bisection_compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, range, err));
 	b->candidates[0].side = TK_SIDE_GOOD;
 	b->candidates[b->last].side = TK_SIDE_BAD;
 	b->level = expm1(log1p(range->change) / 2);
-	return status;
+	return TK_OK;
 }
 
 /* ---- halving ---- */

@@ -9,7 +9,6 @@
 #include "nightly/plan/problem_list.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- problems ---- */
@@ -180,17 +179,16 @@ static bool is_selected(const struct tk_ab_session *c, const char *backend)
 
 int tk_ab_session_plan(struct tk_ab_session *c, struct tk_error *err)
 {
-	struct tk_problem_list problems = {0};
+	AUTO(tk_problem_list) problems = {0};
 	const struct tk_artifact *base = c->source[TK_AB_BASE].artifact;
-	int status = list_problems(c, &problems, err);
-	for (size_t i = 0; !status && i < base->backend_count; i++)
+	TRY(list_problems(c, &problems, err));
+	for (size_t i = 0; i < base->backend_count; i++)
 		if (is_selected(c, base->backends[i].name))
-			status = add_backend(c, i, &problems, err);
-	if (!status && !c->count)
-		status = tk_fail(err, TK_EUSAGE,
+			TRY(add_backend(c, i, &problems, err));
+	if (!c->count)
+		return tk_fail(err, TK_EUSAGE,
 		        "nothing to compare: base and head have no backend in common that a "
 		        "selected device can run");
 	name_series(c);
-	tk_problem_list_free(&problems);
-	return status;
+	return TK_OK;
 }

@@ -62,7 +62,7 @@ static char *find_worktree(
 static int snapshot_worktree(const struct tk_night *n, const struct tk_repo *repo, const char *spec,
         struct tk_ab_source *side, struct tk_error *err)
 {
-	char *folder = find_worktree(n->config, repo, spec);
+	AUTO_TEXT folder = find_worktree(n->config, repo, spec);
 	if (!folder)
 		return tk_fail(err, TK_EUSAGE,
 		        "the repository of %s is not on this machine; expected a folder with a "
@@ -70,9 +70,7 @@ static int snapshot_worktree(const struct tk_night *n, const struct tk_repo *rep
 		        "tree of it, for instance --%s=./FOLDER",
 		        repo->name, side->report->name);
 	side->report->is_worktree = true;
-	int status = tk_repo_snapshot(repo, folder, &side->snapshot, &side->report->revision, err);
-	free(folder);
-	return status;
+	return tk_repo_snapshot(repo, folder, &side->snapshot, &side->report->revision, err);
 }
 
 static int resolve(const struct tk_night *n, const struct tk_upstream_config *u, const char *spec,
@@ -134,7 +132,7 @@ static int query_backend(
         struct tk_night *n, const char *path, char **kind, char **name, struct tk_error *err)
 {
 	struct tk_worker *worker = NULL; /* a new one: a sandbox shows the folder of one backend */
-	json_t *info = NULL;
+	json_auto_t *info = NULL;
 	int status = tk_night_new_worker(n, &n->devices[0], NULL, &worker, err);
 	if (!status)
 		status = tk_worker_query_backend(worker, path, &info, err);
@@ -144,7 +142,6 @@ static int query_backend(
 		*kind = tk_strdup(k ? k : "");
 		*name = tk_strdup(s ? s : "");
 	}
-	json_decref(info);
 	tk_worker_free(worker);
 	return status;
 }

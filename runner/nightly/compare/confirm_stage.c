@@ -129,9 +129,9 @@ static int measure_suspect(
 	        .pairs_max = target,
 	        .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(time_left_s(d) * 1e9)};
 	double before_s = s->test.wall_s;
-	int status = tk_ab_test_run(d->n, &s->test, &goal, &s->result, err);
+	TRY(tk_ab_test_run(d->n, &s->test, &goal, &s->result, err));
 	d->spent_s += s->test.wall_s - before_s;
-	return status;
+	return TK_OK;
 }
 
 static int run_round(struct confirmation *d, size_t target, struct tk_error *err)

@@ -79,8 +79,7 @@ static int put_datasheet(struct tk_night *n, const struct tk_night_device *d, st
 	        {"tf32", "gflop_per_s", s->tf32},
 	        {"f32", "gflop_per_s", s->f32},
 	};
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tk_ceiling_row row = {.night_id = n->night_id,
 		        .device_id = d->device_id,
 		        .name = rows[i].name,
@@ -88,9 +87,9 @@ static int put_datasheet(struct tk_night *n, const struct tk_night_device *d, st
 		        .unit = rows[i].unit,
 		        .value = rows[i].value * 1e3};
 		if (row.value > 0)
-			status = tk_store_put(n->store, TK_TABLE_ceiling, &row, NULL, err);
+			TRY(tk_store_put(n->store, TK_TABLE_ceiling, &row, NULL, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 /* The problems that measure the ceilings of a device. A kind of device without a row has only the

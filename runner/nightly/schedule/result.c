@@ -261,18 +261,17 @@ static void count_result(
 
 int tk_night_count_stored_results(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_rows runs = {0};
-	int status = tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
-	        TK_ARGS(n->night_id), &runs, err);
-	for (size_t i = 0; !status && i < runs.count; i++) {
+	AUTO(tk_rows) runs = {0};
+	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
+	        TK_ARGS(n->night_id), &runs, err));
+	for (size_t i = 0; i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
 		json_t *attributes = json_loads(run->attributes, 0, NULL);
 		if (run->outcome < TK_OUTCOME_COUNT)
 			count_result(n->report, run->outcome, attributes);
 		json_decref(attributes);
 	}
-	tk_rows_free(&runs);
-	return status;
+	return TK_OK;
 }
 
 static void log_failure(const struct tk_night_job *job, const struct tk_job_result *r)

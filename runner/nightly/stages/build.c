@@ -96,8 +96,8 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 	        .shared_bytes = -1,
 	        .threads = -1,
 	        .occupancy_percent = -1};
-	int status = tk_store_put(n->store, TK_TABLE_kernel, &whole, &id, err);
-	for (size_t i = 0; !status && i < b->kernel_count; i++) {
+	TRY(tk_store_put(n->store, TK_TABLE_kernel, &whole, &id, err));
+	for (size_t i = 0; i < b->kernel_count; i++) {
 		const struct tk_kernel_symbol *k = &b->kernels[i];
 		struct tk_kernel_row row = {.build_id = u->build_id,
 		        .backend = b->name,
@@ -110,9 +110,9 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 		        .threads = k->threads,
 		        .occupancy_percent = k->occupancy_percent,
 		        .instructions = k->instructions};
-		status = tk_store_put(n->store, TK_TABLE_kernel, &row, &id, err);
+		TRY(tk_store_put(n->store, TK_TABLE_kernel, &row, &id, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 /* The end of a failed build's log: its page must outlive the cache. "" of another one. */
@@ -210,13 +210,12 @@ static int build_and_record(struct tk_night *n, struct tk_night_upstream *u, str
 
 int tk_night_build(struct tk_night *n, struct tk_error *err)
 {
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < n->upstream_count; i++) {
+	for (size_t i = 0; i < n->upstream_count; i++) {
 		char what[200];
 		snprintf(what, sizeof what, "%s %.12s", n->upstreams[i].config->name,
 		        n->upstreams[i].rev);
 		tk_night_announce_stage(n, "build", what);
-		status = build_and_record(n, &n->upstreams[i], err);
+		TRY(build_and_record(n, &n->upstreams[i], err));
 	}
-	return status;
+	return TK_OK;
 }

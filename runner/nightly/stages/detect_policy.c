@@ -79,15 +79,13 @@ void tk_detect_policy_free(struct tk_detect_policy *policy)
 static int run_detection(
         struct tk_night *n, int64_t night_id, struct tk_diff_report *report, struct tk_error *err)
 {
-	struct tk_detect_policy policy;
+	AUTO(tk_detect_policy) policy = {0};
 	struct tk_error reason = {0};
 	/* acks.yml was valid when the night began; an error since then must not lose the
 	 * verdicts. */
 	if (tk_detect_policy_load(n->config, NULL, &policy, &reason))
 		tk_log(TK_LOG_WARN, "acks", NULL, "acknowledgements ignored: %s", reason.message);
-	int status = tk_detect_night(n->store, night_id, &policy.options, report, err);
-	tk_detect_policy_free(&policy);
-	return status;
+	return tk_detect_night(n->store, night_id, &policy.options, report, err);
 }
 
 int tk_night_rerun_detection(
@@ -103,10 +101,8 @@ int tk_night_rerun_detection(
 
 int tk_night_detect(struct tk_night *n, struct tk_error *err)
 {
-	struct tk_diff_report report = {0};
-	int status = run_detection(n, n->night_id, &report, err);
-	if (!status)
-		memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
-	tk_diff_report_free(&report);
-	return status;
+	AUTO(tk_diff_report) report = {0};
+	TRY(run_detection(n, n->night_id, &report, err));
+	memcpy(n->report->by_status, report.by_status, sizeof n->report->by_status);
+	return TK_OK;
 }

@@ -133,14 +133,11 @@ static int query_version(struct tk_night *n, const struct tk_upstream_config *u,
 		        "no backend \"%s\" in %s; was its library installed when the tracker was "
 		        "built?",
 		        name, n->modules->dir);
-	json_t *info = NULL;
-	int status = tk_worker_query_backend(n->devices[0].worker, m->path, &info, err);
-	if (!status) {
-		const char *version = json_string_value(json_object_get(info, "version"));
-		snprintf(out->id, sizeof out->id, "%s", version && *version ? version : "unknown");
-	}
-	json_decref(info);
-	return status;
+	json_auto_t *info = NULL;
+	TRY(tk_worker_query_backend(n->devices[0].worker, m->path, &info, err));
+	const char *version = json_string_value(json_object_get(info, "version"));
+	snprintf(out->id, sizeof out->id, "%s", version && *version ? version : "unknown");
+	return TK_OK;
 }
 
 /* u->rev if a past revision is measured, else the newest of the branch. */
@@ -308,12 +305,12 @@ static int list_upstreams(struct tk_night *n, struct tk_error *err)
 
 int tk_night_resolve(struct tk_night *n, struct tk_error *err)
 {
-	int status = list_upstreams(n, err);
-	if (!status && n->options->import_file)
-		status = import_bundle(n, err);
-	for (size_t i = 0; !status && i < n->upstream_count; i++) {
+	TRY(list_upstreams(n, err));
+	if (n->options->import_file)
+		TRY(import_bundle(n, err));
+	for (size_t i = 0; i < n->upstream_count; i++) {
 		tk_night_announce_stage(n, "resolve", n->upstreams[i].config->name);
-		status = resolve_upstream(n, &n->upstreams[i], err);
+		TRY(resolve_upstream(n, &n->upstreams[i], err));
 	}
-	return status;
+	return TK_OK;
 }

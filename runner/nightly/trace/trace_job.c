@@ -1,6 +1,7 @@
 /* See trace_job.h. */
 #include "nightly/trace/trace_job.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "core/trace_file.h"
 #include "worker/worker.h"
 #include <fcntl.h>
@@ -27,14 +28,13 @@ static int empty_file(int fd, struct tk_error *err)
 static int read_trace(
         struct tk_trace_job *job, struct tk_trace_runs *out, size_t run, struct tk_error *err)
 {
-	struct tk_trace t;
+	AUTO(tk_trace) t = {0};
 	int status = tk_trace_read(job->fd, &t, err);
 	if (status)
 		return status;
 	status = tk_trace_runs_add(out, run, &t, err);
 	if (!status && job->observe)
 		status = job->observe(job->arg, &t, err);
-	tk_trace_free(&t);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/try.h"
 #include "core/tune_config.h"
 #include "decide/rules/race.h"
 #include "decide/rules/space_search.h"
@@ -74,7 +75,7 @@ static int list_candidates(struct search *s, struct tk_error *err)
 {
 	struct tk_error why = {0};
 	struct tk_job_request q = tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 	int status = tk_worker_query_configs(s->worker, &q, &answer, &why);
 	if (status == TK_ECANCELED)
 		return tk_fail(err, status, "%s", why.message);
@@ -86,7 +87,6 @@ static int list_candidates(struct search *s, struct tk_error *err)
 		json_array_append_new(list, json_string("default"));
 	s->is_space = json_is_true(json_object_get(answer, "space"));
 	take_names(s, list);
-	json_decref(answer);
 	return TK_OK;
 }
 
@@ -108,15 +108,13 @@ static double take_result(struct search *s, size_t index, const struct tk_job_re
 static int evaluate(struct search *s, size_t index, double *ns, struct tk_error *err)
 {
 	struct tk_job_request q = tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
-	struct tk_job_result r = {0};
+	AUTO(tk_job_result) r = {0};
 	q.config = s->row->candidates[index].config;
 	q.verify = !s->row->candidates[index].evaluations;
 	q.measure_s = fmin(q.measure_s, ldexp(FIRST_MEASURE_S, (int)s->round));
-	int status = tk_worker_measure(s->worker, &q, &r, err);
-	if (!status)
-		*ns = take_result(s, index, &r);
-	tk_job_result_free(&r);
-	return status;
+	TRY(tk_worker_measure(s->worker, &q, &r, err));
+	*ns = take_result(s, index, &r);
+	return TK_OK;
 }
 
 static void show_progress(const struct search *s)
@@ -199,14 +197,13 @@ static int evaluate_contestant(struct search *s, size_t index, struct tk_error *
 /* In random order, so that what drifts during a round favours nobody. */
 static int run_round(struct search *s, struct tk_rng *rng, struct tk_error *err)
 {
-	int status = TK_OK;
 	tk_rng_shuffle(rng, s->order, s->row->count, sizeof *s->order);
-	for (size_t i = 0; !status && i < s->row->count && !is_late(s); i++) {
+	for (size_t i = 0; i < s->row->count && !is_late(s); i++) {
 		show_progress(s);
 		if (!s->race.contestants[s->order[i]].is_out)
-			status = evaluate_contestant(s, s->order[i], err);
+			TRY(evaluate_contestant(s, s->order[i], err));
 	}
-	return status;
+	return TK_OK;
 }
 
 static int run_rounds(struct search *s, struct tk_error *err)
