@@ -27,23 +27,6 @@ const char *tk_measurement_field_title(enum tk_measurement_field field)
 	return texts[field].title;
 }
 
-enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field field)
-{
-	switch (field) {
-#define PARENT_CASE(id, key, kind, presence, max, member, unit, title) case id:
-		TK_MEASUREMENT_VERIFY_FIELDS(PARENT_CASE)
-		return TK_MEASUREMENT_VERIFY;
-		TK_MEASUREMENT_PLAN_FIELDS(PARENT_CASE)
-		return TK_MEASUREMENT_PLAN;
-		TK_MEASUREMENT_TELEMETRY_PAIR_FIELDS(PARENT_CASE)
-		return TK_MEASUREMENT_TELEMETRY;
-		TK_TELEMETRY_FIELDS(PARENT_CASE)
-		return TK_MEASUREMENT_TELEMETRY_AFTER;
-	default:
-		return TK_MEASUREMENT_FIELD_COUNT;
-	}
-}
-
 json_t *tk_measurement_get_field(const json_t *object, enum tk_measurement_field field)
 {
 	return json_object_get(object, tk_measurement_field_key(field));

@@ -153,11 +153,6 @@ const char *tk_measurement_field_key(enum tk_measurement_field field);
 const char *tk_measurement_field_unit(enum tk_measurement_field field); /* "": none */
 const char *tk_measurement_field_title(enum tk_measurement_field field);
 
-/* The object that has the field: TK_MEASUREMENT_VERIFY, TK_MEASUREMENT_PLAN or
- * TK_MEASUREMENT_TELEMETRY. TK_MEASUREMENT_FIELD_COUNT: the measurement itself. The fields
- * TK_TELEMETRY_... are in two objects and count as those of TK_MEASUREMENT_TELEMETRY_AFTER. */
-enum tk_measurement_field tk_measurement_field_parent(enum tk_measurement_field field);
-
 /* Of `object`, which has the field itself: a measurement, or its "plan" and so on. NULL: it is
  * missing, or `object` is NULL. Borrowed. */
 json_t *tk_measurement_get_field(const json_t *object, enum tk_measurement_field field);

@@ -1,5 +1,4 @@
-/* See device.h. */
-#include "nightly/device.h"
+/* The devices of a night and their workers: see night.h. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -97,7 +96,8 @@ int tk_night_new_worker(struct tk_night *n, const struct tk_night_device *d,
 	if (ab && ab->name)
 		snprintf(name, sizeof name, "worker-%s.log", ab->name);
 	AUTO_TEXT log = tk_path_join3(n->config->cache_dir, "logs", name);
-	AUTO_TEXT cores = *d->cores ? tk_strdup(d->cores) : list_cores(&n->config->measure, threads);
+	AUTO_TEXT cores =
+	        *d->cores ? tk_strdup(d->cores) : list_cores(&n->config->measure, threads);
 	struct tk_worker_spec spec = {
 	        .program = n->options->program,
 	        .device_kind = d->layer->name,

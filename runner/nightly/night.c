@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/try.h"
 #include "core/night.h"
-#include "nightly/plan/job_inputs.h"
 #include "store/lock.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,24 +203,6 @@ static void wait_for_writers(struct tk_night *n)
 {
 	int64_t budget_ns = (int64_t)(n->config->budgets.night_s * 1e9);
 	tk_store_set_lock_wait(n->store, n->started_mono_ns + budget_ns, LOCK_WAIT_LEAST_S);
-}
-
-void tk_night_free(struct tk_night *n)
-{
-	for (size_t i = 0; i < n->device_count; i++) /* processes end in parallel */
-		tk_night_device_request_stop(&n->devices[i]);
-	for (size_t i = 0; i < n->device_count; i++)
-		tk_night_device_close(&n->devices[i]);
-	for (size_t i = 0; i < n->upstream_count; i++)
-		for (size_t k = 0; k < n->upstreams[i].artifact_count; k++)
-			tk_artifact_free(n->upstreams[i].artifacts[k]);
-	free(n->devices);
-	free(n->upstreams);
-	tk_modules_free(n->modules);
-	tk_sequence_free_list(n->sequences);
-	tk_texts_free(n->texts);
-	json_decref(n->request);
-	free(n->request_devices);
 }
 
 int tk_night_run(const struct tk_config *config, struct tk_store *store,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "nightly/night.h"
+#include "nightly/plan/job_inputs.h"
 #include "suite/rotation.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,4 +280,24 @@ int tk_night_start(struct tk_night *n, struct tk_night_options *options, struct 
 	n->report->night_id = n->night_id;
 	snprintf(n->report->uid, sizeof n->report->uid, "%s", row.uid);
 	return TK_OK;
+}
+
+/* ---- the end ---- */
+
+void tk_night_free(struct tk_night *n)
+{
+	for (size_t i = 0; i < n->device_count; i++) /* processes end in parallel */
+		tk_night_device_request_stop(&n->devices[i]);
+	for (size_t i = 0; i < n->device_count; i++)
+		tk_night_device_close(&n->devices[i]);
+	for (size_t i = 0; i < n->upstream_count; i++)
+		for (size_t k = 0; k < n->upstreams[i].artifact_count; k++)
+			tk_artifact_free(n->upstreams[i].artifacts[k]);
+	free(n->devices);
+	free(n->upstreams);
+	tk_modules_free(n->modules);
+	tk_sequence_free_list(n->sequences);
+	tk_texts_free(n->texts);
+	json_decref(n->request);
+	free(n->request_devices);
 }

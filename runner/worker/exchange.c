@@ -10,7 +10,6 @@
 #include "core/kernel_package.h"
 #include "worker/answer.h"
 #include "worker/python_host.h"
-#include "worker/worker.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,9 +27,15 @@ int64_t tk_exchange_deadline_ns(double seconds)
 	return tk_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
 }
 
+void tk_exchange_set_paused(struct tk_worker *w, bool paused)
+{
+	if (w->process.pid && !w->process.ended)
+		kill(-w->process.pid, paused ? SIGSTOP : SIGCONT);
+}
+
 void tk_exchange_end_process(struct tk_worker *w, double grace_s)
 {
-	tk_worker_set_paused(w, false); /* a stopped process could not end */
+	tk_exchange_set_paused(w, false); /* a stopped process could not end */
 	tk_worker_process_stop(&w->process, grace_s);
 	tk_wire_reader_free(&w->reader);
 	w->reader = (struct tk_wire_reader){.fd = -1};
@@ -388,7 +393,7 @@ int tk_exchange_post(struct tk_worker *w, json_t *request, double deadline_s,
         struct tk_exchange_end *end, struct tk_error *err)
 {
 	const char *backend = json_string_value(json_object_get(request, "backend"));
-	TRY(tk_worker_wait_open(w, err));
+	TRY(tk_exchange_wait_open(w, err));
 	tk_worker_log_mark(&w->log);
 	w->oom_kills = tk_kernel_oom_kill_count();
 	TRY(make_ready(w, backend, end, err));
@@ -409,4 +414,24 @@ int tk_exchange_unwrap(
 		return tk_exchange_give_up(w, end, TK_OUTCOME_PROTOCOL,
 		        "the worker's answer is invalid: %s", why.message);
 	return *result ? 0 : TK_EXCHANGE_ENDED;
+}
+
+/* A process that failed to open is ended: the next job starts another one and reports the
+ * reason. */
+int tk_exchange_wait_open(struct tk_worker *w, struct tk_error *err)
+{
+	char message[1024] = "";
+	struct tk_exchange_end end = {TK_OUTCOME_FAILED, message, sizeof message};
+	json_t *answer = NULL, *result = NULL;
+	double deadline_s = w->open_deadline_s;
+	if (!(deadline_s > 0))
+		return TK_OK;
+	w->open_deadline_s = 0;
+	int status = tk_exchange_receive(w, deadline_s, w->open_deadline_ns, &answer, &end, err);
+	if (!status)
+		status = tk_exchange_unwrap(w, answer, &result, &end);
+	json_decref(result);
+	if (status > 0)
+		tk_exchange_end_process(w, 0);
+	return status < 0 ? status : TK_OK;
 }

@@ -78,4 +78,8 @@ int tk_exchange_unwrap(
 /* Monotonic time in `seconds` from now. */
 int64_t tk_exchange_deadline_ns(double seconds);
 
+/* As tk_worker_set_paused() and tk_worker_wait_open(). */
+void tk_exchange_set_paused(struct tk_worker *w, bool paused);
+int tk_exchange_wait_open(struct tk_worker *w, struct tk_error *err);
+
 #endif

@@ -10,7 +10,6 @@
 #include "base/sandbox.h"
 #include "base/spawn.h"
 #include "base/try.h"
-#include "worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -50,21 +49,6 @@ int tk_cpu_list_parse(const char *list, cpu_set_t *out, struct tk_error *err)
 			        list);
 		s = end + 1;
 	}
-}
-
-int tk_cpu_list_check(const char *list, struct tk_error *err)
-{
-	cpu_set_t wanted, here;
-	int status = tk_cpu_list_parse(list, &wanted, err);
-	if (status || sched_getaffinity(0, sizeof here, &here) != 0)
-		return status;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
-			return tk_fail(err, TK_EUSAGE,
-			        "core %d of \"%.64s\" is not available; `taskset -cp $$` lists "
-			        "the %d that are",
-			        i, list, CPU_COUNT(&here));
-	return TK_OK;
 }
 
 /* The library of AddressSanitizer in this process; NULL: none. It must be the first one in a Python

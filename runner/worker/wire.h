@@ -39,4 +39,8 @@ json_t *tk_wire_json_string(const char *text, size_t max);
 /* Replaces what is not printable UTF-8 by spaces and question marks, in place. */
 void tk_wire_sanitize(char *text);
 
+/* The name of a configuration, and how many of them there may be. */
+#define TK_WORKER_CONFIG_SIZE 128
+#define TK_WORKER_CONFIGS_MAX 4096
+
 #endif

@@ -9,6 +9,8 @@
 #include "core/series.h"
 #include "worker/answer.h"
 #include "worker/exchange.h"
+#include "worker/process.h"
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +20,21 @@
 
 #define QUERY_S TK_WORKER_OPEN_TIMEOUT_S /* for questions about device and backend */
 #define PROFILER_END_S 60
+
+int tk_cpu_list_check(const char *list, struct tk_error *err)
+{
+	cpu_set_t wanted, here;
+	int status = tk_cpu_list_parse(list, &wanted, err);
+	if (status || sched_getaffinity(0, sizeof here, &here) != 0)
+		return status;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &wanted) && !CPU_ISSET(i, &here))
+			return tk_fail(err, TK_EUSAGE,
+			        "core %d of \"%.64s\" is not available; `taskset -cp $$` lists "
+			        "the %d that are",
+			        i, list, CPU_COUNT(&here));
+	return TK_OK;
+}
 
 /* ---- life ---- */
 
@@ -95,8 +112,7 @@ int tk_worker_fd(const struct tk_worker *w)
 
 void tk_worker_set_paused(struct tk_worker *w, bool paused)
 {
-	if (w->process.pid && !w->process.ended)
-		kill(-w->process.pid, paused ? SIGSTOP : SIGCONT);
+	tk_exchange_set_paused(w, paused);
 }
 
 /* ---- requests ---- */
@@ -212,24 +228,9 @@ int tk_worker_start_open(struct tk_worker *w, const char *backend_path, const ch
 	return status < 0 ? status : TK_OK;
 }
 
-/* A process that failed to open is ended: the next job starts another one and reports the
- * reason. */
 int tk_worker_wait_open(struct tk_worker *w, struct tk_error *err)
 {
-	char message[1024] = "";
-	struct tk_exchange_end end = {TK_OUTCOME_FAILED, message, sizeof message};
-	json_t *answer = NULL, *result = NULL;
-	double deadline_s = w->open_deadline_s;
-	if (!(deadline_s > 0))
-		return TK_OK;
-	w->open_deadline_s = 0;
-	int status = tk_exchange_receive(w, deadline_s, w->open_deadline_ns, &answer, &end, err);
-	if (!status)
-		status = tk_exchange_unwrap(w, answer, &result, &end);
-	json_decref(result);
-	if (status > 0)
-		tk_exchange_end_process(w, 0);
-	return status < 0 ? status : TK_OK;
+	return tk_exchange_wait_open(w, err);
 }
 
 /* ---- jobs ---- */

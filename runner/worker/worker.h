@@ -144,8 +144,6 @@ int tk_worker_query_backend(
  * prefers first; empty if it has none. space: they are the points of a struct tk_space, as texts.
  * TK_EUNSUPPORTED: the backend does not do the problem. *out is a new
  * reference. */
-#define TK_WORKER_CONFIG_SIZE 128
-#define TK_WORKER_CONFIGS_MAX 4096
 int tk_worker_query_configs(struct tk_worker *w, const struct tk_job_request *request, json_t **out,
         struct tk_error *err);
 

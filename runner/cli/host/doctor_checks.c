@@ -10,7 +10,7 @@
 #include "cli/host/doctor.h"
 #include "cli/host/survey.h"
 #include "config/config.h"
-#include "nightly/device.h"
+#include "nightly/night.h"
 #include "nightly/stages/upstream_build.h"
 #include "suite/suite.h"
 #include "worker/worker.h"

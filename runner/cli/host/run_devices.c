@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "core/kernel_package.h"
-#include "nightly/device.h"
+#include "nightly/night.h"
 #include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 

@@ -1,10 +1,15 @@
-/* See bisect.h. The search itself; bisection.c decides about one revision. */
+/* See bisect.h.
+ *
+ * A revision is bad when it has more than half of the whole change. So a range with several steps
+ * still ends at one of them, and noise has to be twice as large to mislead. */
 #include "nightly/bisect/bisect.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "decide/rules/ab_result.h"
-#include "nightly/bisect/bisection.h"
+#include "nightly/compare/ab_test.h"
+#include "nightly/session.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/upstream_build.h"
 #include <math.h>
@@ -12,13 +17,280 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum bisect_side { SIDE_UNKNOWN, SIDE_GOOD, SIDE_BAD, SIDE_SKIPPED };
+
+struct candidate {
+	struct tk_revision revision;
+	enum bisect_side side;
+	struct tk_revision_build build; /* build_id 0: not requested yet */
+};
+
+struct bisection {
+	struct tk_night *n;
+	const struct tk_upstream_config *upstream;
+	struct tk_bisect_report *report;
+	struct tk_detect_options thresholds;
+	struct candidate *candidates; /* [0] is good, [last] is bad */
+	size_t last;
+	int64_t series_id, night_id, started_ns;
+	int64_t run_id; /* newest of the series: all builds are measured as it was */
+	char *backend;
+	const char *hint;
+	double budget_s;
+	double level; /* half of the change between good and bad, as a ratio - 1 */
+};
+
+/* ---- the range ---- */
+
+static int find_series(struct bisection *b, struct tk_error *err)
+{
+	struct tk_bisect_report *r = b->report;
+	struct tk_series_row series;
+	struct tk_upstream_row upstream;
+	struct tk_run_row run;
+	int64_t run_id;
+	TRY(tk_store_get(b->n->store, TK_TABLE_series, b->series_id, &series, err));
+	TRY(tk_store_get(b->n->store, TK_TABLE_upstream, series.upstream_id, &upstream, err));
+	TRY(tk_store_select_int(b->n->store,
+	        "SELECT run_id FROM measurement WHERE series_id=?1"
+	        " ORDER BY as_of_s DESC, run_id DESC LIMIT 1",
+	        TK_ARGS(b->series_id), 0, &run_id, err));
+	if (!run_id)
+		return tk_fail(err, TK_EUSAGE, "this series has no measurements");
+	TRY(tk_store_get(b->n->store, TK_TABLE_run, run_id, &run, err));
+	snprintf(r->series, sizeof r->series, "%s", series.slug);
+	snprintf(r->upstream, sizeof r->upstream, "%s", upstream.name);
+	b->upstream = tk_config_find_upstream(b->n->config, upstream.name);
+	b->night_id = run.night_id;
+	b->run_id = run_id;
+	b->backend = tk_strdup(series.backend);
+	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
+		return tk_fail(err, TK_EUSAGE,
+		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
+		        "package and self have",
+		        r->series, r->upstream);
+	return TK_OK;
+}
+
+static int find_ends(struct bisection *b, const struct tk_bisect_request *q, struct tk_error *err)
+{
+	struct tk_repo repo;
+	int status = find_series(b, err);
+	if (status)
+		return status;
+	status = tk_upstream_check_adapter(b->n->config, b->upstream, err);
+	if (status)
+		return tk_error_add_context(err, "%s", b->upstream->name);
+	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
+	status = tk_repo_find_revision(&repo, q->good, &b->report->good, err);
+	if (!status)
+		status = tk_repo_find_revision(&repo, q->bad, &b->report->bad, err);
+	if (status == TK_ENOTFOUND)
+		err->status = status = TK_EUSAGE;
+	return status;
+}
+
+/* SIZE_MAX: not there. */
+static size_t find_revision(const struct tk_revision *all, size_t count, const char *id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(all[i].id, id) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+/* Indices count from the newest revision. */
+static int check_range(const struct bisection *b, size_t good, size_t bad, struct tk_error *err)
+{
+	const struct tk_bisect_report *r = b->report;
+	if (good == SIZE_MAX || bad == SIZE_MAX)
+		return tk_fail(err, TK_EUSAGE,
+		        "%.12s is not in the first-parent history of upstream %s%s%s",
+		        good == SIZE_MAX ? r->good.id : r->bad.id, b->upstream->name,
+		        b->upstream->path ? " that touches " : "",
+		        b->upstream->path ? b->upstream->path : "");
+	if (good <= bad)
+		return tk_fail(err, TK_EUSAGE,
+		        "the good revision %.12s is not older than the bad one, %.12s", r->good.id,
+		        r->bad.id);
+	return TK_OK;
+}
+
+static int list_range(struct bisection *b, struct tk_error *err)
+{
+	struct tk_repo repo;
+	struct tk_revision *all = NULL;
+	size_t count = 0;
+	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
+	int status = tk_repo_list_revisions(&repo, 0, 1, 0, &all, &count, err);
+	if (status)
+		return status;
+	size_t good = find_revision(all, count, b->report->good.id);
+	size_t bad = find_revision(all, count, b->report->bad.id);
+	status = check_range(b, good, bad, err);
+	if (!status) {
+		b->report->revisions = b->last = good - bad;
+		b->candidates = tk_calloc(b->last + 1, sizeof *b->candidates);
+	}
+	for (size_t i = 0; !status && i <= b->last; i++)
+		b->candidates[i].revision = all[good - i];
+	free(all);
+	return status;
+}
+
+#define CLASSIFY_PAIRS_MAX 128 /* a revision that is still undecided is skipped */
+
+static bool is_budget_spent(const struct bisection *b)
+{
+	double spent_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
+	return b->budget_s > 0 && spent_s > b->budget_s;
+}
+
+static void announce(const struct bisection *b, const char *what, size_t candidate)
+{
+	const struct tk_revision *r = &b->candidates[candidate].revision;
+	char text[200];
+	snprintf(text, sizeof text, "%s %.12s %.80s", what, r->id, r->subject);
+	tk_night_announce_stage(b->n, "bisect", text);
+}
+
+/* ---- build ---- */
+
+static int build_candidate(struct bisection *b, size_t candidate, struct tk_error *err)
+{
+	struct candidate *c = &b->candidates[candidate];
+	struct tk_error reason = {0};
+	if (c->build.build_id)
+		return TK_OK;
+	announce(b, "build", candidate);
+	int status = tk_night_build_revision(b->n, b->upstream, &c->revision, &c->build, &reason);
+	if (tk_night_is_fatal(status))
+		return tk_fail(err, status, "%s", reason.message);
+	if (status)
+		snprintf(c->build.message, sizeof c->build.message, "%.*s",
+		        (int)sizeof c->build.message - 1, reason.message);
+	b->report->builds++;
+	b->report->built += c->build.ok && !c->build.cached;
+	if (c->build.ok)
+		return TK_OK;
+	b->report->builds_failed++;
+	c->side = SIDE_SKIPPED;
+	tk_log(TK_LOG_INFO, "bisect", NULL, "%.12s does not build: %s", c->revision.id,
+	        c->build.message);
+	return TK_OK;
+}
+
+/* ---- machine code ---- */
+
+/* "": unknown. */
+static int read_code_hash(
+        struct bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
+{
+	AUTO(tk_rows) kernels = {0};
+	TRY(tk_store_list(b->n->store, TK_TABLE_kernel, "build_id=?1 AND backend=?2 AND name=''",
+	        TK_ARGS(build_id, b->backend), &kernels, err));
+	snprintf(out, TK_HASH_HEX_SIZE, "%s",
+	        kernels.count ? TK_ROWS_AT(&kernels, struct tk_kernel_row, 0)->code_hash : "");
+	return TK_OK;
+}
+
+/* A revision with the machine code of a classified one is on the same side. */
+static int classify_by_code(struct bisection *b, size_t candidate, struct tk_error *err)
+{
+	struct candidate *c = &b->candidates[candidate];
+	char hash[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
+	int status = read_code_hash(b, c->build.build_id, hash, err);
+	for (size_t k = 0; !status && *hash && k <= b->last; k++) {
+		if (k == candidate || b->candidates[k].side == SIDE_UNKNOWN ||
+		        b->candidates[k].side == SIDE_SKIPPED)
+			continue;
+		status = read_code_hash(b, b->candidates[k].build.build_id, other, err);
+		if (status || strcmp(hash, other) != 0)
+			continue;
+		c->side = b->candidates[k].side;
+		b->report->same_code++;
+		return TK_OK;
+	}
+	return status;
+}
+
+/* ---- A/B runs ---- */
+
+static int compare(struct bisection *b, size_t old, size_t new, const double *level,
+        size_t pairs_max, struct tk_ab_result *out, struct tk_error *err)
+{
+	const struct tk_ab_build builds[TK_AB_SIDES] = {
+	        {b->candidates[old].build.build_id, b->run_id},
+	        {b->candidates[new].build.build_id, b->run_id}};
+	const struct tk_ab_goal goal = {.thresholds = &b->thresholds,
+	        .level = level,
+	        .pairs_max = pairs_max,
+	        .deadline_ns = b->budget_s > 0 ? b->started_ns + (int64_t)(b->budget_s * 1e9) : 0};
+	struct tk_ab_test t;
+	int status = tk_ab_test_open(b->n, b->night_id, b->series_id, builds, &t, err);
+	announce(b, "measure", new);
+	if (!status)
+		status = tk_ab_test_run(b->n, &t, &goal, out, err);
+	b->report->comparisons++;
+	b->report->pairs += t.count;
+	tk_ab_test_close(&t);
+	return status;
+}
+
+/* Between two steps of the same size, a revision is at the level itself, and pairs cannot decide.
+ * Where they still show that it is at neither end, both halves have a step. It is then the bad end
+ * of what is left, and the level is half of its own change: other revisions between the same steps
+ * must not be guessed to be on the other side, where no step is. */
+static enum bisect_side guess_side(struct bisection *b, const struct tk_ab_result *p)
+{
+	double half_width = (log1p(p->hi) - log1p(p->lo)) / 2, middle = log1p(b->level);
+	if (!isfinite(half_width) || half_width > fabs(middle) / 4)
+		return SIDE_SKIPPED;
+	b->level = expm1(log1p(p->change) / 2);
+	return SIDE_BAD;
+}
+
+static int classify_by_ab_runs(struct bisection *b, size_t candidate, struct tk_error *err)
+{
+	struct candidate *c = &b->candidates[candidate];
+	struct tk_ab_result result;
+	int status = compare(b, 0, candidate, &b->level, CLASSIFY_PAIRS_MAX, &result, err);
+	if (status == TK_ENOTFOUND) { /* it builds, but without this backend */
+		*err = (struct tk_error){0};
+		c->side = SIDE_SKIPPED;
+		return TK_OK;
+	}
+	if (status)
+		return status;
+	if (tk_ab_result_is_changed(&result))
+		c->side =
+		        (result.decision == TK_AB_HIGHER) == (b->level > 0) ? SIDE_BAD : SIDE_GOOD;
+	else if (!is_budget_spent(b))
+		c->side = guess_side(b, &result);
+	b->report->skipped += c->side == SIDE_SKIPPED;
+	return TK_OK;
+}
+
+static int classify(struct bisection *b, size_t candidate, struct tk_error *err)
+{
+	const struct candidate *c = &b->candidates[candidate];
+	TRY(build_candidate(b, candidate, err));
+	if (c->side == SIDE_UNKNOWN)
+		TRY(classify_by_code(b, candidate, err));
+	if (c->side == SIDE_UNKNOWN)
+		TRY(classify_by_ab_runs(b, candidate, err));
+	return TK_OK;
+}
+
+/* ---- the search ---- */
+
 #define ERROR_PER_COMPARISON 0.002 /* two statistics, each at the error of stats/compare.h */
 
-static struct tk_bisection begin(
+static struct bisection begin(
         struct tk_night *n, const struct tk_bisect_request *q, struct tk_bisect_report *report)
 {
 	*report = (struct tk_bisect_report){0};
-	return (struct tk_bisection){.n = n,
+	return (struct bisection){.n = n,
 	        .report = report,
 	        .thresholds = tk_detect_policy_thresholds(n->config),
 	        .series_id = q->series_id,
@@ -27,7 +299,7 @@ static struct tk_bisection begin(
 	        .budget_s = q->budget_s};
 }
 
-static void end(struct tk_bisection *b)
+static void end(struct bisection *b)
 {
 	b->report->night_id = b->night_id;
 	b->report->wall_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
@@ -37,77 +309,72 @@ static void end(struct tk_bisection *b)
 
 /* ---- the ends ---- */
 
-static int build_end(struct tk_bisection *b, size_t end, const char *name, struct tk_error *err)
+static int build_end(struct bisection *b, size_t end, const char *name, struct tk_error *err)
 {
-	const struct tk_bisect_candidate *c = &b->candidates[end];
-	TRY(tk_bisection_build(b, end, err));
+	const struct candidate *c = &b->candidates[end];
+	TRY(build_candidate(b, end, err));
 	if (!c->build.ok)
 		return tk_fail(err, TK_EUSAGE, "the %s revision %.12s does not build: %s", name,
 		        c->revision.id, c->build.message);
 	return TK_OK;
 }
 
-static int measure_ends(struct tk_bisection *b, struct tk_error *err)
+static int measure_ends(struct bisection *b, struct tk_error *err)
 {
 	struct tk_ab_result *range = &b->report->range_result;
 	TRY(build_end(b, 0, "good", err));
 	TRY(build_end(b, b->last, "bad", err));
-	TRY(tk_bisection_compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, range, err));
-	b->candidates[0].side = TK_SIDE_GOOD;
-	b->candidates[b->last].side = TK_SIDE_BAD;
+	TRY(compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, range, err));
+	b->candidates[0].side = SIDE_GOOD;
+	b->candidates[b->last].side = SIDE_BAD;
 	b->level = expm1(log1p(range->change) / 2);
 	return TK_OK;
 }
 
 /* ---- halving ---- */
 
-static bool is_skipped(const struct tk_bisection *b, size_t candidate)
-{
-	return b->candidates[candidate].side == TK_SIDE_SKIPPED;
-}
-
 /* The candidate nearest to the middle of (lo, hi) that is not skipped; 0: none. */
-static size_t find_middle(const struct tk_bisection *b, size_t lo, size_t hi)
+static size_t find_middle(const struct bisection *b, size_t lo, size_t hi)
 {
 	size_t middle = lo + (hi - lo) / 2;
 	for (size_t away = 0; away < hi - lo; away++) {
-		if (middle + away < hi && !is_skipped(b, middle + away))
+		if (middle + away < hi && b->candidates[middle + away].side != SIDE_SKIPPED)
 			return middle + away;
-		if (middle > lo + away && !is_skipped(b, middle - away))
+		if (middle > lo + away && b->candidates[middle - away].side != SIDE_SKIPPED)
 			return middle - away;
 	}
 	return 0;
 }
 
-static bool has_id(const struct tk_bisection *b, size_t candidate, const char *id)
+static bool has_id(const struct bisection *b, size_t candidate, const char *id)
 {
 	return strcmp(b->candidates[candidate].revision.id, id) == 0;
 }
 
 /* The hint and its parent come first: if the hint is right, they end the search. 0: none is
  * left. */
-static size_t choose_next(const struct tk_bisection *b, size_t lo, size_t hi)
+static size_t choose_next(const struct bisection *b, size_t lo, size_t hi)
 {
 	for (size_t i = hi; b->hint && i-- > lo + 1;)
-		if (b->candidates[i].side == TK_SIDE_UNKNOWN &&
+		if (b->candidates[i].side == SIDE_UNKNOWN &&
 		        (has_id(b, i, b->hint) || has_id(b, i + 1, b->hint)))
 			return i;
 	return find_middle(b, lo, hi);
 }
 
-static int halve(struct tk_bisection *b, size_t *lo, size_t *hi, struct tk_error *err)
+static int halve(struct bisection *b, size_t *lo, size_t *hi, struct tk_error *err)
 {
 	int status = TK_OK;
 	*lo = 0;
 	*hi = b->last;
-	while (!status && *hi - *lo > 1 && !tk_bisection_is_budget_spent(b)) {
+	while (!status && *hi - *lo > 1 && !is_budget_spent(b)) {
 		size_t i = choose_next(b, *lo, *hi);
 		if (!i)
 			break;
-		status = tk_bisection_classify(b, i, err);
-		if (!status && b->candidates[i].side == TK_SIDE_GOOD)
+		status = classify(b, i, err);
+		if (!status && b->candidates[i].side == SIDE_GOOD)
 			*lo = i;
-		else if (!status && b->candidates[i].side == TK_SIDE_BAD)
+		else if (!status && b->candidates[i].side == SIDE_BAD)
 			*hi = i;
 	}
 	return status;
@@ -121,7 +388,7 @@ static void set_inconclusive(struct tk_bisect_report *r, const char *explanation
 	snprintf(r->explanation, sizeof r->explanation, "%s", explanation);
 }
 
-static void name_candidates(struct tk_bisection *b, size_t lo, size_t hi)
+static void name_candidates(struct bisection *b, size_t lo, size_t hi)
 {
 	struct tk_bisect_report *r = b->report;
 	r->last_good = b->candidates[lo].revision;
@@ -143,21 +410,21 @@ static void name_candidates(struct tk_bisection *b, size_t lo, size_t hi)
 }
 
 /* Measures last_good against first_bad: this proves the step and gives its size. */
-static int measure_step(struct tk_bisection *b, size_t lo, size_t hi, struct tk_error *err)
+static int measure_step(struct bisection *b, size_t lo, size_t hi, struct tk_error *err)
 {
 	struct tk_bisect_report *r = b->report;
 	if (lo == 0 && hi == b->last) {
 		r->step_result = r->range_result;
 		return TK_OK;
 	}
-	return tk_bisection_compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step_result, err);
+	return compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step_result, err);
 }
 
-static void set_confidence(struct tk_bisection *b)
+static void set_confidence(struct bisection *b)
 {
 	struct tk_bisect_report *r = b->report;
 	const struct tk_ab_result *step = &r->step_result;
-	bool is_spent = tk_bisection_is_budget_spent(b);
+	bool is_spent = is_budget_spent(b);
 	if (step->decision <= TK_AB_INCONCLUSIVE && (!step->count || is_spent)) {
 		set_inconclusive(r, is_spent ? "the last two revisions could not be compared: the "
 		                               "budget was spent"
@@ -175,7 +442,7 @@ static void set_confidence(struct tk_bisection *b)
 	        "range");
 }
 
-static int conclude(struct tk_bisection *b, size_t lo, size_t hi, struct tk_error *err)
+static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *err)
 {
 	name_candidates(b, lo, hi);
 	if (b->report->outcome == TK_BISECT_INCONCLUSIVE)
@@ -185,7 +452,7 @@ static int conclude(struct tk_bisection *b, size_t lo, size_t hi, struct tk_erro
 	return TK_OK;
 }
 
-static void conclude_without_change(struct tk_bisection *b)
+static void conclude_without_change(struct bisection *b)
 {
 	struct tk_bisect_report *r = b->report;
 	bool is_same = r->range_result.decision == TK_AB_SAME;
@@ -197,7 +464,7 @@ static void conclude_without_change(struct tk_bisection *b)
 	        tk_ab_result_format(&r->range_result, text));
 }
 
-static int put_bisection(const struct tk_bisection *b, struct tk_error *err)
+static int put_bisection(const struct bisection *b, struct tk_error *err)
 {
 	const struct tk_bisect_report *r = b->report;
 	bool named = r->outcome == TK_BISECT_FOUND || r->outcome == TK_BISECT_RANGE;
@@ -223,7 +490,7 @@ static int put_bisection(const struct tk_bisection *b, struct tk_error *err)
 	return tk_store_put(b->n->store, TK_TABLE_bisection, &row, NULL, err);
 }
 
-static int search(struct tk_bisection *b, struct tk_error *err)
+static int search(struct bisection *b, struct tk_error *err)
 {
 	size_t lo, hi;
 	int status = measure_ends(b, err);
@@ -242,10 +509,10 @@ static int search(struct tk_bisection *b, struct tk_error *err)
 int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *q,
         struct tk_bisect_report *out, struct tk_error *err)
 {
-	struct tk_bisection b = begin(n, q, out);
-	int status = tk_bisection_find_ends(&b, q, err);
+	struct bisection b = begin(n, q, out);
+	int status = find_ends(&b, q, err);
 	if (!status)
-		status = tk_bisection_list_range(&b, err);
+		status = list_range(&b, err);
 	if (!status)
 		status = search(&b, err);
 	end(&b);
@@ -278,11 +545,11 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store,
 /* ---- one step of git bisect ---- */
 
 /* Good, the revision, bad: git may test a revision that is not a first parent. */
-static int list_three(struct tk_bisection *b, const struct tk_bisect_request *q, const char *rev,
+static int list_three(struct bisection *b, const struct tk_bisect_request *q, const char *rev,
         struct tk_error *err)
 {
 	struct tk_repo repo;
-	TRY(tk_bisection_find_ends(b, q, err));
+	TRY(find_ends(b, q, err));
 	b->last = 2;
 	b->candidates = tk_calloc(3, sizeof *b->candidates);
 	b->candidates[0].revision = b->report->good;
@@ -291,19 +558,19 @@ static int list_three(struct tk_bisection *b, const struct tk_bisect_request *q,
 	return tk_repo_find_revision(&repo, rev, &b->candidates[1].revision, err);
 }
 
-static int mark_middle(struct tk_bisection *b, enum tk_bisect_mark *mark, struct tk_error *err)
+static int mark_middle(struct bisection *b, enum tk_bisect_mark *mark, struct tk_error *err)
 {
-	static const enum tk_bisect_mark marks[] = {[TK_SIDE_UNKNOWN] = TK_BISECT_MARK_SKIP,
-	        [TK_SIDE_GOOD] = TK_BISECT_MARK_GOOD,
-	        [TK_SIDE_BAD] = TK_BISECT_MARK_BAD,
-	        [TK_SIDE_SKIPPED] = TK_BISECT_MARK_SKIP};
+	static const enum tk_bisect_mark marks[] = {[SIDE_UNKNOWN] = TK_BISECT_MARK_SKIP,
+	        [SIDE_GOOD] = TK_BISECT_MARK_GOOD,
+	        [SIDE_BAD] = TK_BISECT_MARK_BAD,
+	        [SIDE_SKIPPED] = TK_BISECT_MARK_SKIP};
 	int status = measure_ends(b, err);
 	if (status)
 		return status;
 	if (!tk_ab_result_is_changed(&b->report->range_result))
 		return tk_fail(err, TK_EUSAGE,
 		        "good and bad do not differ on this machine; there is nothing to bisect");
-	status = tk_bisection_classify(b, 1, err);
+	status = classify(b, 1, err);
 	if (!status)
 		*mark = marks[b->candidates[1].side];
 	return status;
@@ -315,7 +582,7 @@ int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *sto
 {
 	struct tk_session s;
 	int status = tk_session_open(config, store, options, &s, err);
-	struct tk_bisection b = begin(&s.night, q, out);
+	struct bisection b = begin(&s.night, q, out);
 	if (!status)
 		status = list_three(&b, q, rev, err);
 	if (!status)

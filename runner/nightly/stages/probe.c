@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "nightly/device.h"
 #include "nightly/night.h"
 #include "nightly/plan/modules.h"
 #include "worker/worker.h"
