@@ -237,9 +237,10 @@ int tk_engine_trace_start(struct tk_engine *e)
 	const struct tk_trace_request *q = e->options->trace;
 	struct tk_engine_trace *t = tk_calloc(1, sizeof *t);
 	e->trace = t;
-	for (; t->count < q->kernel_count; t->count++) {
-		t->kernels[t->count].kernel = q->kernels[t->count];
-		TRY(allocate_memory(e, &t->kernels[t->count], PROBE_BLOCKS, PROBE_SLOTS));
+	while (t->count < q->kernel_count) {
+		struct traced_kernel *k = &t->kernels[t->count];
+		k->kernel = q->kernels[t->count++];
+		TRY(allocate_memory(e, k, PROBE_BLOCKS, PROBE_SLOTS));
 	}
 	return probe(e, t);
 }
