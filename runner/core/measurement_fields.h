@@ -1,5 +1,5 @@
 /* The fields of one measurement, declared once. The worker writes and checks its answers by these
- * rows (worker/field_tables.c), the answer is stored as the attributes of a run, and readers get
+ * rows (worker/answer.c), the answer is stored as the attributes of a run, and readers get
  * a key by its id, so that each key is written only here. docs/reference/worker-protocol.md
  * describes the fields. */
 #ifndef TK_CORE_MEASUREMENT_FIELDS_H
@@ -12,7 +12,7 @@
 /* id, key, kind, presence, max, member, unit, title
  * The order is the order on the wire.
  * kind: how the C struct stores the value, or the list of the members of an object. Only
- *   worker/field_tables.c expands this column and the next three.
+ *   worker/answer.c expands this column and the next three.
  * presence: ALWAYS; TIMED: required when the outcome has a timing; IF_TIMED: not written otherwise;
  *   RESULT: both; KNOWN: not written while unknown; 0: optional.
  * max: largest valid value, bytes of the longest valid text.

@@ -1,4 +1,5 @@
-/* The requests that a worker process serves: describe a device or a backend, open both, measure. */
+/* The worker process: reads requests (describe a device or a backend, open both, measure), runs
+ * them, answers. */
 #include "worker/job.h"
 #include "base/device_token.h"
 #include "base/error.h"
@@ -14,9 +15,15 @@
 #include "worker/loader.h"
 #include "worker/wire.h"
 #include "worker/worker.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Minimum length of a sample: ten thousand times the resolution of a processor's clock. */
 #define MIN_SAMPLE_NS 100e3
@@ -39,7 +46,7 @@ static int require_text(
 }
 
 /* A failed status of the contract as an error, with its outcome. */
-static int fail_status(int status, struct tk_abi_error *abi, const char *what,
+int tk_job_fail_status(int status, struct tk_abi_error *abi, const char *what,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	abi->message[sizeof abi->message - 1] = 0;
@@ -58,11 +65,11 @@ static int try_device(
 	struct tk_device *device = NULL;
 	int status = s->ops.open(index, &device, &abi);
 	if (status != TK_ABI_OK)
-		return fail_status(status, &abi, "open device", outcome, err);
+		return tk_job_fail_status(status, &abi, "open device", outcome, err);
 	s->info = (struct tk_device_info){.size = sizeof s->info};
 	if ((status = s->ops.info(device, &s->info, &abi)) != TK_ABI_OK) {
 		s->ops.close(device);
-		return fail_status(status, &abi, "device info", outcome, err);
+		return tk_job_fail_status(status, &abi, "device info", outcome, err);
 	}
 	s->device = device;
 	return TK_OK;
@@ -111,7 +118,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	if ((status = tk_loader_load_device(layer, &s->ops, err)))
 		return status;
 	if ((status = s->ops.count(&n, &abi)) != TK_ABI_OK) {
-		status = fail_status(status, &abi, "count devices", outcome, err);
+		status = tk_job_fail_status(status, &abi, "count devices", outcome, err);
 		*outcome = TK_OUTCOME_NO_DEVICE;
 		return status;
 	}
@@ -195,7 +202,7 @@ static void randomize_python_pages(const struct tk_worker_state *s, const json_t
 	tk_loader_randomize_pages(module);
 }
 
-static int open_backend(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
+static int open_context(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
         struct tk_error *err)
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
@@ -220,14 +227,14 @@ static int open_backend(struct tk_worker_state *s, const json_t *request, enum t
 		args.device_info.memory_bytes /= 2;
 	int status = s->backend.open(&args, &ctx, &abi);
 	if (status != TK_ABI_OK)
-		return fail_status(status, &abi, "open", outcome, err);
+		return tk_job_fail_status(status, &abi, "open", outcome, err);
 	s->ctx = ctx;
 	randomize_python_pages(s, request);
 	s->backend_options = tk_strdup(options);
 	return TK_OK;
 }
 
-int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
+static int describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	TRY(open_device(s, request, outcome, err));
@@ -248,7 +255,7 @@ static json_t *list_operations(uint32_t operations)
 	return list;
 }
 
-int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+static int describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	TRY(load_backend(s, request, err));
@@ -265,13 +272,13 @@ int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, js
 }
 
 /* Done before the first job, so that a context and a library do not count in its time. */
-int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
+static int open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	TRY(open_device(s, request, outcome, err));
 	*outcome = TK_OUTCOME_FAILED;
 	TRY(load_backend(s, request, err));
-	TRY(open_backend(s, request, outcome, err));
+	TRY(open_context(s, request, outcome, err));
 	*result = json_object();
 	return TK_OK;
 }
@@ -380,7 +387,7 @@ static int read_text(const json_t *request, struct tk_error *err)
 	return status;
 }
 
-static int measure(struct tk_worker_state *s, const json_t *request,
+static int measure_problem(struct tk_worker_state *s, const json_t *request,
         struct tk_measure_options *options, json_t **result, enum tk_outcome *outcome,
         struct tk_error *err)
 {
@@ -406,108 +413,7 @@ static int measure(struct tk_worker_state *s, const json_t *request,
 	return status;
 }
 
-/* ---- configurations ---- */
-
-/* One of them as text; false: it does not fit. */
-static bool format_point(
-        const struct tk_space *space, const int64_t *values, char out[TK_WORKER_CONFIG_SIZE])
-{
-	size_t len = 0;
-	for (uint32_t i = 0; i < space->count && len < TK_WORKER_CONFIG_SIZE; i++)
-		len += (size_t)snprintf(out + len, TK_WORKER_CONFIG_SIZE - len, "%s%s=%lld",
-		        i ? "," : "", space->parameters[i].name, (long long)values[i]);
-	return len < TK_WORKER_CONFIG_SIZE;
-}
-
-static bool is_space(const struct tk_space *space)
-{
-	if (!space->count || space->count > TK_SPACE_PARAMETERS_MAX || !space->parameters ||
-	        !space->best)
-		return false;
-	for (uint32_t i = 0; i < space->count; i++)
-		if (!space->parameters[i].count || !space->parameters[i].values)
-			return false;
-	return true;
-}
-
-/* The next combination of values; false: that was the last one. */
-static bool step(const struct tk_space *space, uint32_t at[TK_SPACE_PARAMETERS_MAX])
-{
-	for (uint32_t i = space->count; i-- > 0; at[i] = 0)
-		if (++at[i] < space->parameters[i].count)
-			return true;
-	return false;
-}
-
-/* All points of the space that are configurations, the best guess first. */
-static int list_points(struct tk_worker_state *s, const struct tk_problem *problem,
-        const struct tk_space *space, json_t *list, struct tk_error *err)
-{
-	char text[TK_WORKER_CONFIG_SIZE];
-	uint32_t at[TK_SPACE_PARAMETERS_MAX] = {0};
-	int64_t values[TK_SPACE_PARAMETERS_MAX];
-	if (!is_space(space) || !format_point(space, space->best, text))
-		return tk_fail(err, TK_EDATA, "the space of configurations is not valid");
-	json_array_append_new(list, tk_wire_json_string(text, TK_WORKER_CONFIG_SIZE));
-	do {
-		bool is_best = true;
-		for (uint32_t i = 0; i < space->count; i++) {
-			values[i] = space->parameters[i].values[at[i]];
-			is_best = is_best && values[i] == space->best[i];
-		}
-		if (is_best || (space->allows && !space->allows(s->ctx, problem, values)))
-			continue;
-		if (!format_point(space, values, text))
-			return tk_fail(err, TK_EDATA, "a configuration has more than %d bytes",
-			        TK_WORKER_CONFIG_SIZE - 1);
-		if (json_array_size(list) == TK_WORKER_CONFIGS_MAX)
-			return tk_fail(err, TK_EDATA, "the space has more than %d configurations",
-			        TK_WORKER_CONFIGS_MAX);
-		json_array_append_new(list, tk_wire_json_string(text, TK_WORKER_CONFIG_SIZE));
-	} while (step(space, at));
-	return TK_OK;
-}
-
-/* NULL: the backend has no space for the problem. */
-static const struct tk_space *find_space(
-        struct tk_worker_state *s, const struct tk_problem *problem)
-{
-	struct tk_abi_error ignored = {.size = sizeof ignored};
-	const struct tk_space *space = NULL;
-	if (!s->backend.space || s->backend.space(s->ctx, problem, &space, &ignored) != TK_ABI_OK)
-		return NULL;
-	return space;
-}
-
-/* {"configs":[...],"space":bool}: of a backend without configurations, an empty list. */
-static int list_configs(struct tk_worker_state *s, const struct tk_problem *problem,
-        json_t **result, enum tk_outcome *outcome, struct tk_error *err)
-{
-	struct tk_abi_error abi = {.size = sizeof abi};
-	const char *const *names = NULL;
-	uint32_t count = 0;
-	const char *call = "supports";
-	int status = s->backend.supports(s->ctx, problem, &abi);
-	const struct tk_space *space = status == TK_ABI_OK ? find_space(s, problem) : NULL;
-	if (status == TK_ABI_OK && s->backend.configs && !space) {
-		call = "configs";
-		status = s->backend.configs(s->ctx, problem, &names, &count, &abi);
-	}
-	if (status != TK_ABI_OK)
-		return fail_status(status, &abi, call, outcome, err);
-	json_t *list = json_array();
-	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(list, tk_wire_json_string(names[i], TK_WORKER_CONFIG_SIZE));
-	status = space ? list_points(s, problem, space, list, err) : TK_OK;
-	if (status) {
-		json_decref(list);
-		return status;
-	}
-	*result = json_pack("{s:o, s:b}", "configs", list, "space", space != NULL);
-	return TK_OK;
-}
-
-int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
+static int list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	const char *text;
@@ -515,12 +421,12 @@ int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t
 	struct tk_problem_spec problem;
 	TRY(require_text(request, "problem", &text, err));
 	TRY(tk_problem_parse(&problem, text, err));
-	TRY(tk_job_open_backend(s, request, &opened, outcome, err));
+	TRY(open_backend(s, request, &opened, outcome, err));
 	json_decref(opened);
-	return list_configs(s, &problem.abi, result, outcome, err);
+	return tk_job_list_problem_configs(s, &problem.abi, result, outcome, err);
 }
 
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
+static int measure(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	const char *text;
@@ -538,18 +444,18 @@ int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	if (!status)
 		status = get_mode(request, &options.mode, err);
 	if (!status)
-		status = tk_job_open_backend(s, request, &opened, outcome, err);
+		status = open_backend(s, request, &opened, outcome, err);
 	if (!status && json_object_get(request, "trace")) {
 		status = open_trace(s, request, &trace, outcome, err);
 		options.trace = &trace;
 	}
 	if (!status)
-		status = measure(s, request, &options, result, outcome, err);
+		status = measure_problem(s, request, &options, result, outcome, err);
 	tk_device_token_close(&token);
 	return status;
 }
 
-void tk_worker_state_close(struct tk_worker_state *s)
+static void close_state(struct tk_worker_state *s)
 {
 	close_backend(s);
 	if (s->device)
@@ -557,4 +463,120 @@ void tk_worker_state_close(struct tk_worker_state *s)
 	free(s->device_layer);
 	free(s->backend_path);
 	free(s->package_version);
+}
+
+/* ---- serving ---- */
+
+/* The answers' descriptor, closed in a process that a backend forks and that goes on here. */
+static int answers_fd = -1;
+
+static void close_answers(void)
+{
+	close(answers_fd);
+}
+
+struct serve {
+	int in, out;
+	struct tk_worker_state state;
+};
+
+/* {"id":N,"ok":false,"outcome":"...","message":"..."} */
+static json_t *new_refusal(json_int_t id, enum tk_outcome outcome, const char *message)
+{
+	return json_pack("{s:I, s:b, s:s, s:o}", "id", id, "ok", false, "outcome",
+	        tk_outcome_name(outcome), "message", tk_wire_json_string(message, 1000));
+}
+
+static json_t *run_request(struct serve *s, const json_t *request)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
+		        enum tk_outcome *outcome, struct tk_error *err);
+	} commands[] = {{"device", describe_device}, {"backend", describe_backend},
+	        {"open", open_backend}, {"configs", list_configs}, {"measure", measure}};
+	const char *name = json_string_value(json_object_get(request, "cmd"));
+	json_int_t id = json_integer_value(json_object_get(request, "id"));
+	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
+		struct tk_error err = {0};
+		enum tk_outcome outcome = TK_OUTCOME_FAILED;
+		json_t *result = NULL;
+		if (strcmp(commands[i].name, name) != 0)
+			continue;
+		int status = commands[i].run(&s->state, request, &result, &outcome, &err);
+		if (status)
+			return new_refusal(id,
+			        status == TK_ENOMEM ? TK_OUTCOME_OUT_OF_MEMORY : outcome,
+			        err.message);
+		return json_pack("{s:I, s:b, s:o}", "id", id, "ok", true, "result", result);
+	}
+	return new_refusal(id, TK_OUTCOME_PROTOCOL, "unknown cmd");
+}
+
+static int send_hello(struct serve *s, struct tk_error *err)
+{
+	json_auto_t *hello = json_pack("{s:s, s:i, s:i}", "hello", "tracker-worker", "protocol",
+	        TK_WIRE_PROTOCOL, "abi", TK_ABI_MAJOR);
+	return tk_wire_write(s->out, hello, err);
+}
+
+/* The wire moves to descriptors of its own; output of libraries by printf goes to stderr, which is
+ * the log. */
+static int move_wire(struct serve *s, int in_fd, int out_fd, struct tk_error *err)
+{
+	s->in = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);
+	s->out = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);
+	if (s->in < 0 || s->out < 0)
+		return tk_fail_errno(err, "descriptors of the wire");
+	answers_fd = s->out;
+	pthread_atfork(NULL, NULL, close_answers);
+	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (in_fd == STDIN_FILENO && null_fd >= 0)
+		dup2(null_fd, STDIN_FILENO);
+	if (out_fd == STDOUT_FILENO)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (null_fd >= 0)
+		close(null_fd);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	return TK_OK;
+}
+
+static int serve_requests(struct serve *s, struct tk_error *err)
+{
+	AUTO(tk_wire_reader) reader = {.fd = s->in};
+	enum tk_wire_read what = TK_WIRE_READ_MORE;
+	int status = send_hello(s, err);
+	while (!status) {
+		json_t *request = NULL;
+		status = tk_wire_next_line(&reader, &what, &request, err);
+		if (!status && what == TK_WIRE_READ_LINE) {
+			json_t *answer = run_request(s, request);
+			json_decref(request);
+			status = tk_wire_write(s->out, answer, err);
+			json_decref(answer);
+			continue;
+		}
+		if (!status && !(status = tk_wire_read_more(&reader, &what, err)) &&
+		        what == TK_WIRE_READ_END)
+			break;
+	}
+	return status;
+}
+
+int tk_worker_serve(int in_fd, int out_fd)
+{
+	struct serve s = {.in = -1, .out = -1};
+	struct tk_error err = {0};
+	signal(SIGPIPE, SIG_IGN);
+	int status = move_wire(&s, in_fd, out_fd, &err);
+	if (!status)
+		status = serve_requests(&s, &err);
+	close_state(&s.state);
+	if (s.in >= 0)
+		close(s.in);
+	if (s.out >= 0)
+		close(s.out);
+	if (status)
+		dprintf(STDERR_FILENO, "tracker worker: %s\n", err.message);
+	return status ? 4 : 0;
 }

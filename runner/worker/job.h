@@ -31,18 +31,14 @@ struct tk_worker_state {
 	char *package_version; /* of a Python package; NULL: the backend names its version */
 };
 
-/* TK_OK and a new reference in *result, or an error and its *outcome. */
-int tk_job_describe_device(struct tk_worker_state *s, const json_t *request, json_t **result,
+/* A failed status of the contract as an error, with its outcome. */
+int tk_job_fail_status(int status, struct tk_abi_error *abi, const char *what,
         enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_describe_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
-        enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_open_backend(struct tk_worker_state *s, const json_t *request, json_t **result,
-        enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_list_configs(struct tk_worker_state *s, const json_t *request, json_t **result,
-        enum tk_outcome *outcome, struct tk_error *err);
-int tk_job_measure(struct tk_worker_state *s, const json_t *request, json_t **result,
-        enum tk_outcome *outcome, struct tk_error *err);
-/* job_sequence.c: the member "sequence" of a request, {"kernels":[problems],"backends":[paths]},
+/* {"configs":[...],"space":bool}: of a backend without configurations, an empty list. The backend
+ * is open. */
+int tk_job_list_problem_configs(struct tk_worker_state *s, const struct tk_problem *problem,
+        json_t **result, enum tk_outcome *outcome, struct tk_error *err);
+/* The member "sequence" of a request, {"kernels":[problems],"backends":[paths]},
  * for a measured problem. The backend is open. Each kernel is launched by the first backend that
  * does it; one that none does is the outcome `unsupported`. Free out->kernels with free(). */
 struct tk_problem_spec;
@@ -51,6 +47,5 @@ int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
         const struct tk_problem_spec *measured, struct tk_sequence *out, enum tk_outcome *outcome,
         struct tk_error *err);
 void tk_job_close_company(struct tk_worker_state *s);
-void tk_worker_state_close(struct tk_worker_state *s);
 
 #endif

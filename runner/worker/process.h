@@ -1,9 +1,10 @@
-/* The process of a worker: started with its limits, watched, ended with all its children. Private
- * to worker/. */
+/* The process of a worker: started with its limits, watched, ended with all its children; its log,
+ * and the Python that it may run in. Private to worker/. */
 #ifndef TK_WORKER_PROCESS_H
 #define TK_WORKER_PROCESS_H
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,5 +53,47 @@ void tk_worker_process_wait(struct tk_worker_process *p, double grace_s);
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s);
 uint64_t tk_worker_process_resident_bytes(struct tk_worker_process *p);
 int64_t tk_kernel_oom_kill_count(void); /* of the whole system since boot; -1: unknown */
+
+/* ---- the log: what a worker process and its backend print ---- */
+
+struct tk_worker_log {
+	int fd;
+	bool is_file;        /* only a regular file has a size */
+	int64_t start_bytes; /* size when the current request was sent */
+};
+
+/* Opens for appending; a log that has grown is moved to PATH.1 first. NULL: /dev/null. */
+int tk_worker_log_open(struct tk_worker_log *log, const char *path, struct tk_error *err);
+void tk_worker_log_close(struct tk_worker_log *log);
+/* Output from here on counts for a new request. */
+void tk_worker_log_mark(struct tk_worker_log *log);
+/* Whether the current request has printed more than TK_WORKER_LOG_MAX_BYTES. */
+#define TK_WORKER_LOG_MAX_BYTES (64ll << 20)
+bool tk_worker_log_is_flooded(const struct tk_worker_log *log);
+/* Cuts off all but the first MiB of what the current request has printed. */
+void tk_worker_log_truncate(const struct tk_worker_log *log);
+/* The last line that the current request has printed, sanitized; "" if none. */
+void tk_worker_log_last_line(const struct tk_worker_log *log, char *out, size_t size);
+
+/* ---- Python ----
+ * The worker of a Python package is started inside the Python that the package names, which then
+ * loads the worker as a library (tk_python_worker.so). */
+
+#define TK_PYTHON_HOST_ARGS_MAX 10
+#define TK_PYTHON_HOST_FOLDERS_MAX 10
+
+struct tk_python_host {
+	char *program;                             /* the interpreter */
+	const char *argv[TK_PYTHON_HOST_ARGS_MAX]; /* NULL-terminated */
+	/* What a sandbox must show of the Python and its environment, NULL-terminated. */
+	char *folders[TK_PYTHON_HOST_FOLDERS_MAX];
+	char *library; /* tk_python_worker.so */
+};
+
+/* Reads host.json of a package. TK_EDATA, TK_ENOTFOUND: it cannot be used, or its Python is not on
+ * this machine. `modules_dir` has the library; NULL: TK_ENOTFOUND. */
+int tk_python_host_open(const char *package, const char *modules_dir, struct tk_python_host *out,
+        struct tk_error *err);
+void tk_python_host_free(struct tk_python_host *h);
 
 #endif

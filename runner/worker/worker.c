@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUERY_S TK_WORKER_OPEN_TIMEOUT_S /* for questions about device and backend */
 #define PROFILER_END_S 60
 
 int tk_cpu_list_check(const char *list, struct tk_error *err)
@@ -38,33 +37,26 @@ int tk_cpu_list_check(const char *list, struct tk_error *err)
 
 /* ---- life ---- */
 
-static char *copy_text(const char *text)
-{
-	return text ? tk_strdup(text) : NULL;
-}
+/* The texts of a worker's own spec. */
+static const size_t spec_texts[] = {offsetof(struct tk_worker_spec, program),
+        offsetof(struct tk_worker_spec, device_kind), offsetof(struct tk_worker_spec, device_layer),
+        offsetof(struct tk_worker_spec, modules_dir), offsetof(struct tk_worker_spec, device_uuid),
+        offsetof(struct tk_worker_spec, cpu_list)};
 
-static int copy_spec(struct tk_worker *w, const struct tk_worker_spec *spec, struct tk_error *err)
+static char **spec_text(struct tk_worker *w, size_t i)
 {
-	w->device_index = spec->device_index;
-	w->threads = spec->threads;
-	w->memory_limit_bytes = spec->memory_limit_bytes;
-	w->token_fd = spec->token_fd;
-	w->trace_fd = spec->trace_fd;
-	w->profiler = spec->profiler;
-	w->program = copy_text(spec->program);
-	w->device_kind = copy_text(spec->device_kind);
-	w->device_layer = copy_text(spec->device_layer);
-	w->modules_dir = copy_text(spec->modules_dir);
-	w->device_uuid = copy_text(spec->device_uuid);
-	w->cpu_list = copy_text(spec->cpu_list);
-	return w->cpu_list ? tk_cpu_list_parse(w->cpu_list, &w->cores, err) : TK_OK;
+	return (char **)(void *)((char *)&w->spec + spec_texts[i]);
 }
 
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err)
 {
 	struct tk_worker *w = tk_calloc(1, sizeof *w);
 	w->process.to = w->process.from = w->log.fd = -1;
-	int status = copy_spec(w, spec, err);
+	w->spec = *spec;
+	for (size_t i = 0; i < sizeof spec_texts / sizeof *spec_texts; i++)
+		if (*spec_text(w, i))
+			*spec_text(w, i) = tk_strdup(*spec_text(w, i));
+	int status = spec->cpu_list ? tk_cpu_list_parse(spec->cpu_list, &w->cores, err) : TK_OK;
 	if (!status)
 		status = tk_worker_log_open(&w->log, spec->log_path, err);
 	if (status)
@@ -79,21 +71,11 @@ void tk_worker_free(struct tk_worker *w)
 	if (!w)
 		return;
 	/* A profiler writes what it has recorded after the end of the program. */
-	tk_exchange_end_process(w, w->profiler ? PROFILER_END_S : 0.5);
+	tk_worker_end_process(w, w->spec.profiler ? PROFILER_END_S : 0.5);
 	tk_worker_log_close(&w->log);
-	free(w->program);
-	free(w->device_kind);
-	free(w->device_layer);
-	free(w->modules_dir);
-	free(w->device_uuid);
-	free(w->cpu_list);
+	for (size_t i = 0; i < sizeof spec_texts / sizeof *spec_texts; i++)
+		free(*spec_text(w, i));
 	free(w);
-}
-
-void tk_worker_end_process(struct tk_worker *w, double grace_s)
-{
-	if (w)
-		tk_exchange_end_process(w, grace_s);
 }
 
 void tk_worker_close_input(struct tk_worker *w)
@@ -110,11 +92,6 @@ int tk_worker_fd(const struct tk_worker *w)
 	return w->process.pid ? w->process.from : -1;
 }
 
-void tk_worker_set_paused(struct tk_worker *w, bool paused)
-{
-	tk_exchange_set_paused(w, paused);
-}
-
 /* ---- requests ---- */
 
 static void add_text(json_t *request, const char *name, const char *value)
@@ -127,24 +104,13 @@ static json_t *new_request(const struct tk_worker *w, const char *command)
 {
 	json_t *r = json_object();
 	add_text(r, "cmd", command);
-	add_text(r, "device_layer", w->device_layer);
-	add_text(r, "modules_dir", w->modules_dir);
-	json_object_set_new(r, "device_index", json_integer(w->device_index));
-	add_text(r, "device_uuid", w->device_uuid && *w->device_uuid ? w->device_uuid : NULL);
-	json_object_set_new(r, "threads", json_integer(w->threads));
+	add_text(r, "device_layer", w->spec.device_layer);
+	add_text(r, "modules_dir", w->spec.modules_dir);
+	json_object_set_new(r, "device_index", json_integer(w->spec.device_index));
+	add_text(r, "device_uuid",
+	        w->spec.device_uuid && *w->spec.device_uuid ? w->spec.device_uuid : NULL);
+	json_object_set_new(r, "threads", json_integer(w->spec.threads));
 	return r;
-}
-
-static void add_token(const struct tk_worker *w, const struct tk_job_request *q, json_t *request)
-{
-	if (w->token_fd <= 0)
-		return;
-	json_object_set_new(request, "device_token", json_integer(w->token_fd));
-	/* the peer may still be loading its library: its first turn may take all of the job's
-	 * time */
-	json_object_set_new(request, "device_token_start_s", json_real(q->deadline_s));
-	if (q->token_wait_s > 0)
-		json_object_set_new(request, "device_token_wait_s", json_real(q->token_wait_s));
 }
 
 static json_t *list_texts(const char *const *texts, size_t count)
@@ -176,8 +142,11 @@ static void add_text_tokens(const struct tk_job_text *t, json_t *request)
 	free(digits);
 }
 
+/* The peer of an A/B pair may still be loading its library: its first turn may take all of the
+ * job's time. */
 static json_t *new_measure_request(const struct tk_worker *w, const struct tk_job_request *q)
 {
+	bool is_paired = w->spec.token_fd > 0;
 	json_t *r = new_request(w, "measure");
 	add_text(r, "backend", q->backend_path);
 	add_text(r, "options", q->backend_options);
@@ -186,26 +155,22 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 	add_text(r, "mode", q->mode);
 	add_sequence(q->sequence, r);
 	add_text_tokens(q->text, r);
-	if (q->sets)
-		json_object_set_new(r, "sets", json_integer(q->sets));
-	if (q->idle_gap_s > 0)
-		json_object_set_new(r, "idle_gap_s", json_real(q->idle_gap_s));
-	json_object_set_new(r, "seed", json_integer((json_int_t)q->seed));
-	if (q->check_seed)
-		json_object_set_new(r, "check_seed", json_integer((json_int_t)q->check_seed));
-	json_object_set_new(r, "measure_s", json_real(q->measure_s));
-	json_object_set_new(r, "relative_half_width", json_real(q->relative_half_width));
-	json_object_set_new(r, "confidence", json_real(q->confidence));
-	json_object_set_new(r, "min_samples", json_integer(q->min_samples));
-	json_object_set_new(r, "max_samples", json_integer(q->max_samples));
-	json_object_set_new(r, "verify", json_boolean(q->verify));
-	if (q->profile)
-		json_object_set_new(r, "profile", json_true());
-	if (q->trace_launches)
-		json_object_set_new(r, "trace",
-		        json_pack("{s:i,s:i}", "fd", w->trace_fd, "launches",
-		                (int)q->trace_launches));
-	add_token(w, q, r);
+	json_t *rest = json_pack(
+	        "{s:I, s:I, s:f, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:b, s:o*, s:o*, s:o*, s:o*}",
+	        "sets", (json_int_t)q->sets, "seed", (json_int_t)q->seed, "idle_gap_s",
+	        q->idle_gap_s, "check_seed", (json_int_t)q->check_seed, "measure_s", q->measure_s,
+	        "relative_half_width", q->relative_half_width, "confidence", q->confidence,
+	        "min_samples", (json_int_t)q->min_samples, "max_samples",
+	        (json_int_t)q->max_samples, "verify", q->verify, "profile", q->profile, "trace",
+	        q->trace_launches ? json_pack("{s:i,s:i}", "fd", w->spec.trace_fd, "launches",
+	                                    (int)q->trace_launches)
+	                          : NULL,
+	        "device_token", is_paired ? json_integer(w->spec.token_fd) : NULL,
+	        "device_token_start_s", is_paired ? json_real(q->deadline_s) : NULL,
+	        "device_token_wait_s",
+	        is_paired && q->token_wait_s > 0 ? json_real(q->token_wait_s) : NULL);
+	json_object_update(r, rest);
+	json_decref(rest);
 	return r;
 }
 
@@ -214,23 +179,12 @@ static json_t *new_measure_request(const struct tk_worker *w, const struct tk_jo
 int tk_worker_start_open(struct tk_worker *w, const char *backend_path, const char *options,
         double deadline_s, struct tk_error *err)
 {
-	char message[1024] = "";
-	struct tk_exchange_end end = {TK_OUTCOME_FAILED, message, sizeof message};
 	json_t *request = new_request(w, backend_path ? "open" : "device");
 	add_text(request, "backend", backend_path);
 	add_text(request, "options", options);
-	int status = tk_exchange_post(w, request, deadline_s, &end, err);
-	json_decref(request);
-	if (!status) {
-		w->open_deadline_s = deadline_s;
-		w->open_deadline_ns = tk_exchange_deadline_ns(deadline_s);
-	}
+	int status = tk_exchange_post(w, request, deadline_s, err);
+	w->is_opening = !status;
 	return status < 0 ? status : TK_OK;
-}
-
-int tk_worker_wait_open(struct tk_worker *w, struct tk_error *err)
-{
-	return tk_exchange_wait_open(w, err);
 }
 
 /* ---- jobs ---- */
@@ -239,18 +193,12 @@ int tk_worker_start_measure(
         struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
 {
 	struct tk_pending_job *p = &w->pending;
-	*p = (struct tk_pending_job){
-	        .deadline_s = request->deadline_s, .start_ns = tk_clock_monotonic_ns()};
+	*p = (struct tk_pending_job){.start_ns = tk_clock_monotonic_ns()};
 	snprintf(p->problem, sizeof p->problem, "%s", request->problem);
 	if (request->limits)
 		p->limits = *request->limits;
-	struct tk_exchange_end end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
-	json_t *message = new_measure_request(w, request);
-	int status = tk_exchange_post(w, message, request->deadline_s, &end, err);
-	json_decref(message);
-	p->deadline_ns = tk_exchange_deadline_ns(request->deadline_s);
+	int status = tk_exchange_post(w, new_measure_request(w, request), request->deadline_s, err);
 	p->has_ended = status > 0;
-	p->outcome = end.outcome;
 	return status < 0 ? status : TK_OK;
 }
 
@@ -283,42 +231,36 @@ static void check_limits(const struct tk_pending_job *p, struct tk_job_result *o
 /* Fills `out` for a job that has ended; `raw` is its result or NULL, and is consumed. */
 static void finish_measure(struct tk_worker *w, json_t *raw, struct tk_job_result *out)
 {
-	struct tk_pending_job *p = &w->pending;
-	struct tk_exchange_end end = {p->outcome, p->message, sizeof p->message};
 	struct tk_error why = {0};
-	*out = (struct tk_job_result){.outcome = TK_OUTCOME_FAILED};
+	*out = (struct tk_job_result){0};
 	if (raw && tk_answer_check_measurement(
-	                   raw, &end.outcome, p->message, sizeof p->message, &out->result, &why))
-		tk_exchange_give_up(w, &end, TK_OUTCOME_PROTOCOL,
-		        "the worker's answer is invalid: %s", why.message);
+	                   raw, &w->outcome, w->message, sizeof w->message, &out->result, &why))
+		tk_exchange_give_up(
+		        w, TK_OUTCOME_PROTOCOL, "the worker's answer is invalid: %s", why.message);
 	json_decref(raw);
-	memcpy(out->message, p->message, sizeof out->message);
-	out->outcome = end.outcome;
+	memcpy(out->message, w->message, sizeof out->message);
+	out->outcome = w->outcome;
 	out->time = tk_measurement_read_time(out->result);
-	check_limits(p, out);
+	check_limits(&w->pending, out);
 	if (!tk_outcome_has_timing(out->outcome))
 		out->time = tk_measurement_read_time(NULL);
-	out->wall_s = (double)(tk_clock_monotonic_ns() - p->start_ns) * 1e-9;
+	out->wall_s = (double)(tk_clock_monotonic_ns() - w->pending.start_ns) * 1e-9;
 	/* Restart the worker after any failed job: its state is undefined. */
 	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)
-		tk_exchange_end_process(w, 0);
+		tk_worker_end_process(w, 0);
 }
 
 static int poll_measure(
         struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out, struct tk_error *err)
 {
-	struct tk_pending_job *p = &w->pending;
-	struct tk_exchange_end end = {TK_OUTCOME_FAILED, p->message, sizeof p->message};
 	json_t *answer = NULL, *raw = NULL;
-	*done = p->has_ended;
-	if (!p->has_ended) {
-		int status = tk_exchange_poll(
-		        w, p->deadline_s, p->deadline_ns, wait, &answer, &end, err);
+	*done = w->pending.has_ended;
+	if (!*done) {
+		int status = tk_exchange_poll(w, wait, &answer, err);
 		if (status < 0 || status == TK_EXCHANGE_PENDING)
 			return status < 0 ? status : TK_OK;
 		if (!status)
-			tk_exchange_unwrap(w, answer, &raw, &end);
-		p->outcome = end.outcome;
+			tk_exchange_unwrap(w, answer, &raw);
 		*done = true;
 	}
 	finish_measure(w, raw, out);
@@ -375,23 +317,19 @@ static int query(struct tk_worker *w, json_t *request,
         int (*check)(const json_t *, json_t **, struct tk_error *), json_t **out,
         struct tk_error *err)
 {
-	char message[1024] = "";
-	struct tk_exchange_end end = {TK_OUTCOME_FAILED, message, sizeof message};
-	json_t *answer = NULL, *raw = NULL;
-	int status = tk_exchange_post(w, request, QUERY_S, &end, err);
-	json_decref(request);
+	json_t *answer = NULL;
+	json_auto_t *raw = NULL;
+	int status = tk_exchange_post(w, request, TK_WORKER_OPEN_TIMEOUT_S, err);
 	if (!status)
-		status = tk_exchange_receive(
-		        w, QUERY_S, tk_exchange_deadline_ns(QUERY_S), &answer, &end, err);
+		status = tk_exchange_receive(w, &answer, err);
 	if (!status)
-		status = tk_exchange_unwrap(w, answer, &raw, &end);
+		status = tk_exchange_unwrap(w, answer, &raw);
 	if (status > 0)
-		status = tk_fail(err, outcome_status(end.outcome), "%s", message);
+		status = tk_fail(err, outcome_status(w->outcome), "%s", w->message);
 	else if (!status)
 		status = check(raw, out, err);
-	json_decref(raw);
 	if (status && status != TK_ECANCELED)
-		tk_exchange_end_process(w, 0);
+		tk_worker_end_process(w, 0);
 	return status;
 }
 
@@ -401,7 +339,7 @@ static atomic_uint unsandboxed_kinds, tried_kinds;
 
 bool tk_worker_is_unsandboxed(const struct tk_worker *w)
 {
-	return atomic_load(&unsandboxed_kinds) & tk_device_kind_bit(w->device_kind);
+	return atomic_load(&unsandboxed_kinds) & tk_device_kind_bit(w->spec.device_kind);
 }
 
 const char *tk_worker_sandbox_name(const char *device_kind)
@@ -421,11 +359,11 @@ static int query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
  * none can bring this about. */
 static bool may_try_without_sandbox(const struct tk_worker *w)
 {
-	enum tk_device_kind kind = tk_device_kind_from_name(w->device_kind);
+	enum tk_device_kind kind = tk_device_kind_from_name(w->spec.device_kind);
 
 	return (kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP) && !w->loaded_backend &&
 	       tk_sandbox_mode() == TK_SANDBOX_AUTO && tk_sandbox_method() != TK_SANDBOX_NONE &&
-	       !(atomic_load(&tried_kinds) & tk_device_kind_bit(w->device_kind));
+	       !(atomic_load(&tried_kinds) & tk_device_kind_bit(w->spec.device_kind));
 }
 
 int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
@@ -434,21 +372,21 @@ int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *e
 
 	if (!status || status == TK_ECANCELED || !may_try_without_sandbox(w))
 		return status;
-	tk_exchange_end_process(w, 0);
-	atomic_fetch_or(&tried_kinds, tk_device_kind_bit(w->device_kind));
-	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->device_kind));
+	tk_worker_end_process(w, 0);
+	atomic_fetch_or(&tried_kinds, tk_device_kind_bit(w->spec.device_kind));
+	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->spec.device_kind));
 	if (!query_device(w, out, NULL)) {
 		tk_log(TK_LOG_WARN, "sandbox_device", NULL,
 		        "%s devices do not work within the sandbox (%s: %s); their workers run "
 		        "without one",
-		        w->device_kind, tk_sandbox_method_name(tk_sandbox_method()),
+		        w->spec.device_kind, tk_sandbox_method_name(tk_sandbox_method()),
 		        err ? err->message : "");
 		if (err)
 			*err = (struct tk_error){0};
 		return TK_OK;
 	}
-	tk_exchange_end_process(w, 0);
-	atomic_fetch_and(&unsandboxed_kinds, ~tk_device_kind_bit(w->device_kind));
+	tk_worker_end_process(w, 0);
+	atomic_fetch_and(&unsandboxed_kinds, ~tk_device_kind_bit(w->spec.device_kind));
 	return status;
 }
 
