@@ -9,11 +9,6 @@ struct tk_config_section;
 struct tk_error;
 struct tk_yaml;
 
-/* What the reference and the man page say before the sections: a paragraph, and rules that a NULL
- * ends. In Markdown. */
-extern const char tk_config_about[];
-extern const char *const tk_config_rules[];
-
 /* The section has to exist. */
 const struct tk_config_section *tk_config_find_section(const char *name);
 /* "upstreams": its keys are those of each item. */

@@ -11,12 +11,12 @@
 
 #define LINE_MAX_CHARS 100
 
-const char tk_config_about[] =
+static const char about[] =
         "`tracker` reads `tracker.yml` in the folder it works in (`-C DIR` changes the folder, "
         "`--config=FILE` the file). Without a file it uses the defaults below. `tracker init` "
         "writes them as a commented file; `tracker init --print` shows them.";
 
-const char *const tk_config_rules[] = {
+static const char *const rules[] = {
         "A key that is left out or has no value has its default. A list replaces the default list "
         "as a whole.",
         "An unknown key is an error. Every error is `file:line:column: what is wrong; what was "
@@ -93,9 +93,9 @@ void tk_config_write_reference(struct tk_buf *out)
 	        "# Configuration: tracker.yml\n\n"
 	        "<!-- Made by `tracker manual configuration` from runner/config/keys.c; "
 	        "do not edit. -->\n\n");
-	add_wrapped(out, "", "", tk_config_about);
+	add_wrapped(out, "", "", about);
 	tk_buf_add_str(out, "\n");
-	for (const char *const *rule = tk_config_rules; *rule; rule++)
+	for (const char *const *rule = rules; *rule; rule++)
 		add_wrapped(out, "- ", "  ", *rule);
 	for (const struct tk_config_section *s = tk_config_sections; s->name; s++)
 		add_section(out, s);

@@ -33,7 +33,4 @@ void tk_config_write_default_file(struct tk_buf *out, const struct tk_config_hos
 /* docs/reference/configuration.md, in Markdown. */
 void tk_config_write_reference(struct tk_buf *out);
 
-/* tracker.yml(5), in roff. */
-void tk_config_write_man_page(struct tk_buf *out);
-
 #endif

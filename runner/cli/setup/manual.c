@@ -1,7 +1,5 @@
 /* `tracker help` and `tracker manual`: the manual, from the table of commands and their options.
- *
- * One walk writes both forms, man(7) and Markdown; a form is how it marks headings, entries, text
- * and code. */
+ * It is written in Markdown, of which put_man() makes man pages. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,25 +35,10 @@ static const struct {
           {"site/", "The dashboard"},
 };
 
-/* ---- text in both forms ---------------------------------------------------------------------- */
-
-/* Escapes what roff would take for a request or a typographic sign. */
-static void put_roff(FILE *out, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if ((i == 0 || text[i - 1] == '\n') && (text[i] == '.' || text[i] == '\''))
-			fputs("\\&", out);
-		if (text[i] == '\\')
-			fputs("\\e", out);
-		else if (text[i] == '-')
-			fputs("\\-", out);
-		else if (text[i] != '`')
-			fputc(text[i], out);
-	}
-}
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 /* Escapes what Markdown would take for markup, except between backticks. */
-static void put_markdown(FILE *out, const char *text, size_t len, bool in_cell)
+static void put_escaped(FILE *out, const char *text, size_t len, bool in_cell)
 {
 	bool code = false;
 
@@ -68,133 +51,69 @@ static void put_markdown(FILE *out, const char *text, size_t len, bool in_cell)
 	}
 }
 
+static void put_cell(FILE *out, const char *text)
+{
+	put_escaped(out, text, strlen(text), true);
+}
+
 /* A paragraph, wrapped between words. */
 static void put_wrapped(FILE *out, const char *text, size_t len)
 {
-	size_t column = 0;
-
-	for (size_t i = 0; i < len;) {
-		size_t word = 0;
-
-		while (i < len && (text[i] == ' ' || text[i] == '\n'))
-			i++;
-		while (i + word < len && text[i + word] != ' ' && text[i + word] != '\n')
-			word++;
-		if (!word)
+	for (size_t i = 0, column = 0, word; i < len; i += word) {
+		i += strspn(text + i, " \n");
+		word = strcspn(text + i, " \n");
+		if (i + word > len || !word)
 			break;
-		if (column && column + 1 + word > WRAP_COLUMN)
-			column = 0, fputc('\n', out);
-		else if (column)
-			column++, fputc(' ', out);
-		put_markdown(out, text + i, word, false);
-		column += word;
-		i += word;
+		bool breaks = column && column + 1 + word > WRAP_COLUMN;
+
+		fputs(breaks ? "\n" : column ? " " : "", out);
+		put_escaped(out, text + i, word, false);
+		column = breaks ? word : column + (column > 0) + word;
 	}
 	fputc('\n', out);
-}
-
-/* Lines from `text` on that are all indented, or all not, up to an empty line. */
-static size_t block_length(const char *text)
-{
-	bool is_code = *text == ' ';
-	size_t len = 0;
-
-	while (text[len] && text[len] != '\n' && (text[len] == ' ') == is_code)
-		len += strcspn(text + len, "\n") + (strchr(text + len, '\n') != NULL);
-	return len;
-}
-
-static void put_block(FILE *out, bool man, const char *text, size_t len)
-{
-	bool is_code = *text == ' ',
-	     is_shell = strncmp(text, "  tracker ", 10) == 0 || strncmp(text, "  git ", 6) == 0;
-
-	if (!is_code && !man) {
-		put_wrapped(out, text, len);
-	} else if (man) {
-		fputs(is_code ? ".RS 4\n.nf\n" : "", out);
-		put_roff(out, text, len);
-		fputs(text[len - 1] == '\n' ? "" : "\n", out);
-		fputs(is_code ? ".fi\n.RE\n" : "", out);
-	} else {
-		fputs(is_shell ? "```sh\n" : "```\n", out);
-		for (size_t at = 0; at < len; at += strcspn(text + at, "\n") + 1)
-			fprintf(out, "%.*s\n", (int)strcspn(text + at + 2, "\n"), text + at + 2);
-		fputs("```\n", out);
-	}
 }
 
 /* Prose as paragraphs, indented lines as code. */
-static void put_text(FILE *out, bool man, const char *text)
+static void put_text(FILE *out, const char *text)
 {
 	for (size_t len; *text; text += len) {
-		len = *text == '\n' ? 1 : block_length(text);
-		if (*text != '\n' && !man)
+		bool is_code = *text == ' ';
+
+		for (len = 0; text[len] && text[len] != '\n' && (text[len] == ' ') == is_code;)
+			len += strcspn(text + len, "\n") + (strchr(text + len, '\n') != NULL);
+		if (!len) {
+			len = 1;
+		} else if (!is_code) {
 			fputc('\n', out);
-		if (*text != '\n')
-			put_block(out, man, text, len);
-		else if (man)
-			fputs(".PP\n", out);
+			put_wrapped(out, text, len);
+		} else {
+			fputs(strncmp(text, "  tracker ", 10) == 0 ||
+			                        strncmp(text, "  git ", 6) == 0
+			                ? "\n```sh\n"
+			                : "\n```\n",
+			        out);
+			for (size_t at = 0; at < len; at += strcspn(text + at, "\n") + 1)
+				fprintf(out, "%.*s\n", (int)strcspn(text + at + 2, "\n"),
+				        text + at + 2);
+			fputs("```\n", out);
+		}
 	}
 }
 
-/* ---- parts of a page ------------------------------------------------------------------------- */
-
-static void put_heading(FILE *out, bool man, const char *text)
+static void put_table_head(FILE *out, const char *what)
 {
-	if (!man) {
-		fprintf(out, "\n## %s\n", text);
-		return;
-	}
-	fputs(".SH \"", out);
-	for (; *text; text++)
-		fputc(toupper((unsigned char)*text), out);
-	fputs("\"\n", out);
+	fprintf(out, "\n| %s | meaning |\n| --- | --- |\n", what);
 }
 
-static void put_table_head(FILE *out, bool man, const char *what)
+/* `mark`: what stands around the name. */
+static void put_entry(FILE *out, const char *mark, const char *name, const char *meaning)
 {
-	if (!man)
-		fprintf(out, "\n| %s | meaning |\n| --- | --- |\n", what);
-}
-
-/* `mark`: what Markdown puts around the name. */
-static void put_entry(FILE *out, bool man, const char *mark, const char *name, const char *meaning)
-{
-	if (man) {
-		fputs(".TP\n.B ", out);
-		put_roff(out, name, strlen(name));
-		fputc('\n', out);
-		put_roff(out, meaning, strlen(meaning));
-		fputc('\n', out);
-		return;
-	}
 	fprintf(out, "| %s%s%s | ", mark, name, mark);
-	put_markdown(out, meaning, strlen(meaning), true);
+	put_cell(out, meaning);
 	fputs(" |\n", out);
 }
 
-static void put_man_option(FILE *out, const struct tk_option *o)
-{
-	fputs(".TP\n", out);
-	if (o->letter)
-		fprintf(out, "\\fB\\-%c\\fR%s", o->letter, o->name ? ", " : "");
-	if (o->name) {
-		fputs("\\fB\\-\\-", out);
-		put_roff(out, o->name, strlen(o->name));
-		fputs("\\fR", out);
-	}
-	if (o->kind != TK_OPTION_FLAG) {
-		fprintf(out, "%s\\fI", o->name ? "=" : " ");
-		put_roff(out, o->arg, strlen(o->arg));
-		fputs("\\fR", out);
-	}
-	fputc('\n', out);
-	put_roff(out, o->help, strlen(o->help));
-	fputc('\n', out);
-}
-
-static void put_markdown_option(FILE *out, const struct tk_option *o)
+static void put_option(FILE *out, const struct tk_option *o)
 {
 	const char *arg = o->kind == TK_OPTION_FLAG ? NULL : o->arg;
 
@@ -204,97 +123,80 @@ static void put_markdown_option(FILE *out, const struct tk_option *o)
 		        !o->name && arg ? arg : "", o->name ? ", " : "");
 	if (o->name) {
 		fprintf(out, "`--%s%s", o->name, arg ? "=" : "");
-		put_markdown(out, arg ? arg : "", arg ? strlen(arg) : 0, true);
+		put_cell(out, arg ? arg : "");
 		fputc('`', out);
 	}
 	fputs(" | ", out);
-	put_markdown(out, o->help, strlen(o->help), true);
+	put_cell(out, o->help);
 	fputs(" |\n", out);
 }
 
-static void put_options(FILE *out, bool man, const struct tk_option *options)
+static void put_options(FILE *out, const struct tk_option *options, const char *heading)
 {
 	bool starts = true;
 
 	for (const struct tk_option *o = options; o && o->kind; o++) {
-		if (o->kind == TK_OPTION_HEADING) {
-			if (man && starts)
-				put_heading(out, man, "options");
-			fprintf(out, man ? ".SS %s\n" : "\n%s:\n", o->help);
-			put_table_head(out, man, "option");
-			starts = false;
-		}
-		if (!tk_option_is_listed(o))
+		if (o->kind != TK_OPTION_HEADING && !tk_option_is_listed(o))
 			continue;
-		if (starts && man)
-			put_heading(out, man, "options");
-		else if (starts)
-			put_table_head(out, man, "option");
+		if (starts)
+			fputs(heading, out);
+		if (o->kind == TK_OPTION_HEADING)
+			fprintf(out, "\n%s:\n", o->help);
+		if (starts || o->kind == TK_OPTION_HEADING)
+			put_table_head(out, "option");
 		starts = false;
-		(man ? put_man_option : put_markdown_option)(out, o);
+		if (o->kind != TK_OPTION_HEADING)
+			put_option(out, o);
 	}
 }
 
 /* "list\nshow ID": one line each. */
-static void put_synopsis(FILE *out, bool man, const struct tk_command *c)
+static void put_synopsis(FILE *out, const struct tk_command *c)
 {
 	const char *args = c->usage.arguments ? c->usage.arguments : "";
 	bool has_options = false;
 
 	for (const struct tk_option *o = c->usage.options; o && o->kind; o++)
 		has_options = has_options || tk_option_is_listed(o);
-	fputs(man ? ".SH SYNOPSIS\n.nf\n" : "\n```\n", out);
+	fputs("\n```\n", out);
 	do {
 		size_t len = strcspn(args, "\n");
 
-		fprintf(out, man ? "\\fBtracker %s\\fR%s%s" : "tracker %s%s%s", c->name,
-		        !has_options ? ""
-		        : man        ? " [\\fIOPTION\\fR...]"
-		                     : " [OPTION...]",
-		        len ? " " : "");
-		if (man)
-			put_roff(out, args, len);
-		else
-			fprintf(out, "%.*s", (int)len, args);
-		fputc('\n', out);
+		fprintf(out, "tracker %s%s%s%.*s\n", c->name, has_options ? " [OPTION...]" : "",
+		        len ? " " : "", (int)len, args);
 		args += len;
 	} while (*args++ == '\n');
-	fputs(man ? ".fi\n" : "```\n", out);
+	fputs("```\n", out);
 }
 
+/* Of a man page: with headings. */
 static void put_command(FILE *out, bool man, const struct tk_command *c)
 {
 	AUTO_TEXT purpose = tk_usage_purpose(&c->usage);
 	AUTO_TEXT notes = tk_usage_notes(&c->usage);
 
-	put_synopsis(out, man, c);
-	if (man)
-		put_heading(out, man, "description");
-	put_text(out, man, purpose);
-	put_options(out, man, c->usage.options);
-	if (man && *notes)
-		put_heading(out, man, "notes");
-	put_text(out, man, notes);
+	fputs(man ? "\n## Synopsis\n" : "", out);
+	put_synopsis(out, c);
+	fputs(man ? "\n## Description\n" : "", out);
+	put_text(out, purpose);
+	put_options(out, c->usage.options, man ? "\n## Options\n" : "");
+	fputs(man && *notes ? "\n## Notes\n" : "", out);
+	put_text(out, notes);
 }
 
-static void put_exit_codes(FILE *out, bool man)
+/* Exit codes and environment. */
+static void put_surroundings(FILE *out, const char *exit_heading)
 {
-	put_heading(out, man, man ? "exit status" : "Exit codes");
-	put_table_head(out, man, "code");
+	fprintf(out, "\n## %s\n", exit_heading);
+	put_table_head(out, "code");
 	for (int code = 0; code < TK_EXIT_COUNT; code++)
-		put_entry(out, man, "", (char[]){(char)('0' + code), '\0'},
+		put_entry(out, "", (char[]){(char)('0' + code), '\0'},
 		        tk_exit_meaning((enum tk_exit)code));
-}
-
-static void put_environment(FILE *out, bool man)
-{
-	put_heading(out, man, "Environment");
-	put_table_head(out, man, "variable");
+	fputs("\n## Environment\n", out);
+	put_table_head(out, "variable");
 	for (size_t i = 0; i < sizeof environment / sizeof *environment; i++)
-		put_entry(out, man, "`", environment[i].name, environment[i].meaning);
+		put_entry(out, "`", environment[i].name, environment[i].meaning);
 }
-
-/* ---- documents ------------------------------------------------------------------------------- */
 
 /* docs/reference/commands.md */
 static void write_markdown(FILE *out)
@@ -311,14 +213,13 @@ static void write_markdown(FILE *out)
 		if (!(*c)->hidden)
 			fprintf(out, "| [`%s`](#tracker-%s) | %s |\n", (*c)->name, (*c)->name,
 			        (*c)->summary);
-	fputs("\n## Global options\n\nThey may stand before or after the command.\n", out);
-	put_options(out, false, tk_global_options);
+	put_options(out, tk_global_options,
+	        "\n## Global options\n\nThey may stand before or after the command.\n");
 	fputs("\nTimes are written `2026-11-21`, `2026-11-21T09:42:00Z` or `@1700000000`; "
 	      "durations `90s`,\n"
 	      "`15m`, `2h`, `7d` or `2w`.\n",
 	        out);
-	put_exit_codes(out, false);
-	put_environment(out, false);
+	put_surroundings(out, "Exit codes");
 	for (const struct tk_command *const *c = tk_commands; *c; c++) {
 		if ((*c)->hidden)
 			continue;
@@ -327,82 +228,181 @@ static void write_markdown(FILE *out)
 	}
 }
 
-static void put_man_header(FILE *out, const char *name, const char *summary)
+/* ---- man pages ------------------------------------------------------------------------------- */
+
+/* `code` is bold, [a link](target) is its text. Escapes what roff would take for a request or a
+ * typographic sign. */
+static void put_roff(FILE *out, const char *text, size_t len, bool is_code)
 {
-	fputs(".\\\" Made by `tracker manual`; do not edit.\n.TH \"", out);
-	for (const char *c = name; *c; c++)
-		fprintf(out, "%s%c", *c == '-' ? "\\" : "", toupper((unsigned char)*c));
-	fputs("\" 1 \"\" \"tracker " TK_VERSION "\" \"tracker manual\"\n.SH NAME\n", out);
-	put_roff(out, name, strlen(name));
-	fputs(" \\- ", out);
-	put_roff(out, summary, strlen(summary));
+	bool bold = false;
+
+	fputs(len && strchr(".'", *text) ? "\\&" : "", out);
+	for (const char *p = text, *end = text + len; p < end; p++) {
+		if (*p == '`' && !is_code) {
+			bold = !bold;
+			fputs(bold ? "\\fB" : "\\fR", out);
+		} else if (*p == '\\' && !is_code && p + 1 < end && strchr("|*<", p[1])) {
+			fputc(*++p, out);
+		} else if (*p == ']' && !is_code && !bold && p[1] == '(') {
+			p += strcspn(p, ")");
+		} else if (*p == '[' && !is_code && !bold && strstr(p, "](")) {
+			continue;
+		} else {
+			fprintf(out, *p == '\\' ? "\\e" : *p == '-' ? "\\-" : "%c", *p);
+		}
+	}
 	fputc('\n', out);
 }
 
-/* tracker-COMMAND(1) */
-static void write_man_command(const struct tk_command *c, const char *name, FILE *out)
+/* The cell at *row, which is moved to the next one. Returns its length. */
+static size_t next_cell(const char **row, const char **cell)
 {
-	put_man_header(out, name, c->summary);
-	put_command(out, true, c);
-	fputs(".SH \"SEE ALSO\"\n.BR tracker (1)\n(global options, exit codes, environment),\n"
-	      ".BR tracker.yml (5)\n",
-	        out);
+	const char *end = *cell = *row + strspn(*row, "| ");
+
+	while (*end && *end != '\n' && !(end[0] == ' ' && end[1] == '|'))
+		end++;
+	*row = *end == ' ' ? end + 2 : end;
+	return (size_t)(end - *cell);
 }
 
-/* tracker(1) */
-static void write_man_overview(const struct tk_command *unused, const char *name, FILE *out)
+/* A row of a table: the first cell names it, the last one explains it. */
+static void put_man_row(FILE *out, const char *header, const char *row)
 {
-	(void)unused;
-	put_man_header(out, name, "a nightly performance tracker for GPU kernels");
-	fputs(".SH SYNOPSIS\n\\fBtracker\\fR [\\fIOPTION\\fR...] \\fICOMMAND\\fR "
-	      "[\\fIOPTION\\fR...]\n"
-	      ".SH DESCRIPTION\n",
-	        out);
-	put_roff(out, tk_command_purpose, strlen(tk_command_purpose));
-	fputs("\n.SH COMMANDS\n", out);
-	for (const struct tk_command *const *c = tk_commands; *c; c++) {
-		if ((*c)->hidden)
-			continue;
-		fprintf(out, ".TP\n.BR tracker\\-%s (1)\n", (*c)->name);
-		put_roff(out, (*c)->summary, strlen((*c)->summary));
-		fputc('\n', out);
+	const char *cell, *name;
+	char *between = NULL;
+	size_t len = next_cell(&row, &cell), size, name_len;
+	FILE *more = tk_check_memory(open_memstream(&between, &size));
+
+	fputs(".TP\n", out);
+	put_roff(out, cell, len, false);
+	next_cell(&header, &name);
+	for (;;) {
+		len = next_cell(&row, &cell);
+		name_len = next_cell(&header, &name);
+		if (strspn(row, " ") == strcspn(row, "\n"))
+			break;
+		fprintf(more, "%s%.*s: %.*s", ftell(more) ? "; " : "", (int)name_len, name,
+		        (int)len, cell);
 	}
-	put_options(out, true, tk_global_options);
-	put_exit_codes(out, true);
-	put_environment(out, true);
-	put_heading(out, true, "files");
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		put_entry(out, true, "", files[i].name, files[i].meaning);
-	fputs(".SH \"SEE ALSO\"\n.BR tracker.yml (5)\n", out);
+	fclose(more);
+	put_roff(out, cell, len, false);
+	if (*between) {
+		fputs(".br\n", out);
+		put_roff(out, between, size, false);
+	}
+	free(between);
 }
 
-static int write_page(const char *dir, const char *name, const struct tk_command *c,
-        void (*write)(const struct tk_command *, const char *, FILE *), struct tk_error *err)
+/* The Markdown of this file and of config/reference.h. */
+static void put_man(FILE *out, const char *text)
 {
-	AUTO_TEXT path = tk_sprintf("%s/%s.1", dir, name);
-	AUTO_TEXT text = NULL;
-	size_t size = 0;
-	FILE *f = tk_check_memory(open_memstream(&text, &size));
+	const char *header = "", *next;
+	bool is_code = false, ends = false;
 
-	write(c, name, f);
-	fclose(f);
-	return tk_file_write(path, text, size, err);
+	for (; *text; text = next) {
+		size_t len = strcspn(text, "\n");
+
+		next = text + len + (text[len] == '\n');
+		if (strncmp(text, "```", 3) == 0) {
+			is_code = !is_code;
+			fputs(is_code ? ".PP\n.RS 4\n.nf\n" : ".fi\n.RE\n", out);
+		} else if (is_code) {
+			put_roff(out, text, len, true);
+		} else if (strncmp(text, "## ", 3) == 0) {
+			fputs(".SH \"", out);
+			for (size_t i = 3; i < len; i++)
+				fputc(toupper((unsigned char)text[i]), out);
+			fputs("\"\n", out);
+		} else if (strncmp(next, "| ---", 5) == 0) {
+			header = text;
+		} else if (*text == '|') {
+			if (strncmp(text, "| ---", 5) != 0)
+				put_man_row(out, header, text);
+		} else if (len && strncmp(text, "# ", 2) != 0 && strncmp(text, "<!--", 4) != 0) {
+			bool is_item = strncmp(text, "- ", 2) == 0;
+
+			fputs(is_item ? ".IP \\(bu 2\n" : ends ? ".PP\n" : "", out);
+			text += is_item ? 2 : strspn(text, " ");
+			put_roff(out, text, (size_t)(next - text) - (next[-1] == '\n'), false);
+		}
+		ends = !len;
+	}
+}
+
+/* Writes DIR/NAME.SECTION of a text in Markdown, which it frees. */
+static int write_page(const char *dir, const char *name, int section, const char *summary,
+        char *markdown, struct tk_error *err)
+{
+	AUTO_TEXT path = tk_sprintf("%s/%s.%d", dir, name, section);
+	AUTO_TEXT text = markdown;
+	AUTO_TEXT page = NULL;
+	size_t size = 0;
+	FILE *out = tk_check_memory(open_memstream(&page, &size));
+
+	fputs(".\\\" Made by `tracker manual`; do not edit.\n.TH \"", out);
+	for (const char *c = name; *c; c++)
+		fprintf(out, "%s%c", *c == '-' ? "\\" : "", toupper((unsigned char)*c));
+	fprintf(out, "\" %d \"\" \"tracker " TK_VERSION "\" \"tracker manual\"\n.SH NAME\n",
+	        section);
+	fprintf(out, "%.*s%s%s \\- ", (int)strcspn(name, "-"), name, strchr(name, '-') ? "\\" : "",
+	        name + strcspn(name, "-"));
+	put_roff(out, summary, strlen(summary), false);
+	put_man(out, text);
+	fclose(out);
+	return tk_file_write(path, page, size, err);
+}
+
+/* tracker-COMMAND(1), and with NULL tracker(1). */
+static char *make_page(const struct tk_command *command)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = tk_check_memory(open_memstream(&text, &size));
+
+	if (command) {
+		put_command(out, true, command);
+		fputs("\n## See also\n\n`tracker`(1) (global options, exit codes, environment), "
+		      "`tracker.yml`(5)\n",
+		        out);
+	} else {
+		fprintf(out,
+		        "\n## Synopsis\n\n```\ntracker [OPTION...] COMMAND [OPTION...]\n```\n"
+		        "\n## Description\n\n%s\n\n## Commands\n",
+		        tk_command_purpose);
+		put_table_head(out, "command");
+		for (const struct tk_command *const *c = tk_commands; *c; c++)
+			if (!(*c)->hidden)
+				fprintf(out, "| `tracker-%s`(1) | %s |\n", (*c)->name,
+				        (*c)->summary);
+		put_options(out, tk_global_options, "\n## Options\n");
+		put_surroundings(out, "Exit status");
+		fputs("\n## Files\n", out);
+		put_table_head(out, "file");
+		for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+			put_entry(out, "`", files[i].name, files[i].meaning);
+		fputs("\n## See also\n\n`tracker.yml`(5)\n", out);
+	}
+	fclose(out);
+	return text;
 }
 
 static int write_man_pages(const char *dir, struct tk_error *err)
 {
-	AUTO_TEXT path = tk_sprintf("%s/tracker.yml.5", dir);
 	AUTO(tk_buf) config = TK_BUF_INIT;
-	char name[64];
 
 	TRY(tk_dir_create(dir, err));
-	TRY(write_page(dir, "tracker", NULL, write_man_overview, err));
-	tk_config_write_man_page(&config);
-	TRY(tk_file_write(path, tk_buf_cstr(&config), config.len, err));
+	TRY(write_page(dir, "tracker", 1, "a nightly performance tracker for GPU kernels",
+	        make_page(NULL), err));
+	tk_buf_add_str(&config, "## Description\n");
+	tk_config_write_reference(&config);
+	tk_buf_add_str(&config, "\n## See also\n\n`tracker`(1)\n");
+	TRY(write_page(dir, "tracker.yml", 5, "configuration of tracker",
+	        tk_strdup(tk_buf_cstr(&config)), err));
 	for (const struct tk_command *const *c = tk_commands; *c; c++) {
-		snprintf(name, sizeof name, "tracker-%s", (*c)->name);
+		AUTO_TEXT name = tk_sprintf("tracker-%s", (*c)->name);
+
 		if (!(*c)->hidden)
-			TRY(write_page(dir, name, *c, write_man_command, err));
+			TRY(write_page(dir, name, 1, (*c)->summary, make_page(*c), err));
 	}
 	return TK_OK;
 }
