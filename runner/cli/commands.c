@@ -26,7 +26,6 @@ static enum { COLOR_AUTO, COLOR_NEVER, COLOR_ALWAYS } color;
 
 static int change_folder(const char *text, void *to, struct tk_error *err)
 {
-	(void)to;
 	return chdir(text) == 0 ? TK_OK : tk_fail(err, TK_EUSAGE, "%s", strerror(errno));
 }
 

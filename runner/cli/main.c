@@ -15,7 +15,6 @@
 
 static void print_version(FILE *stream, struct argp_state *state)
 {
-	(void)state;
 	fputs("tracker " TK_VERSION "\n", stream);
 }
 

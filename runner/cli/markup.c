@@ -2,12 +2,14 @@
 #include "cli/markup.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "core/vocabulary.h"
@@ -88,6 +90,20 @@ int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
 	if (fwrite(b->data, 1, b->len, out) != b->len)
 		return tk_fail_errno(err, "cannot write");
 	return TK_OK;
+}
+
+void tk_print_line(FILE *out, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = tk_vsprintf(fmt, ap);
+	va_end(ap);
+	tk_text_sanitize(text, "", '?');
+	fputs(text, out);
+	fputc('\n', out);
+	free(text);
 }
 
 void tk_csv_put_text(FILE *out, const char *s)

@@ -25,6 +25,8 @@ json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
 int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err);
 /* Writes what was made in memory to `out`. */
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
+/* Prints one line: a control character of its texts becomes '?'. */
+void tk_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */
 void tk_csv_put_text(FILE *out, const char *s);
 /* ",1.5"; "," for a number that is not finite. */

@@ -21,7 +21,6 @@ static int parse_since(const char *text, void *to, struct tk_error *err)
 {
 	int64_t age_s;
 
-	(void)to;
 	if (tk_units_parse_seconds(text, &age_s, NULL) == 0)
 		replay.days = age_s / 86400;
 	else if (tk_time_parse(text, &replay.since_s, NULL) || !replay.since_s)

@@ -214,7 +214,6 @@ static int add_machine(struct tk_history_csv *h, const struct tk_csv *t, const s
 {
 	const struct name *series = find_name(&h->series_names, t->fields[column[0]]);
 
-	(void)err;
 	if (series->number < h->count) /* a series without points is ignored */
 		h->series[series->number].machine =
 		        find_name(&h->words, t->fields[column[1]])->text;

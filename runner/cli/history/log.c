@@ -130,7 +130,6 @@ static const char *color_upstream(const json_t *row)
 
 static const char *color_failure(const json_t *row)
 {
-	(void)row;
 	return "red";
 }
 

@@ -227,7 +227,6 @@ static int pull(const struct pull_options *o, struct tk_error *err)
 
 static int run_pull(struct tk_globals *g, struct tk_error *err)
 {
-	(void)g;
 	return pull(&pull_opt, err);
 }
 

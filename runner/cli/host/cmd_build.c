@@ -45,7 +45,6 @@ static json_t *make_backends(const void *artifact, const void *context)
 	const struct tk_artifact *a = artifact;
 	json_t *backends = json_array();
 
-	(void)context;
 	for (size_t i = 0; i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
 

@@ -194,7 +194,6 @@ static json_t *make_stalls(const void *kernel, const void *context)
 	const struct tk_profile_kernel *k = kernel;
 	json_t *stalls = json_object();
 
-	(void)context;
 	for (size_t i = 0; i < k->stall_count; i++)
 		json_object_set_new(
 		        stalls, k->stalls[i].reason, tk_json_number(k->stalls[i].cycles));

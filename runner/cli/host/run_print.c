@@ -42,7 +42,6 @@ static json_t *make_problem_size(const void *row, const void *context)
 	const char *colon = strchr(((const struct result *)row)->text, ':');
 	char text[TK_PROBLEM_TEXT_MAX], *rest = colon ? text : NULL;
 	json_t *o = json_object();
-	(void)context;
 
 	if (rest)
 		snprintf(text, sizeof text, "%s", colon + 1);
@@ -65,7 +64,6 @@ static json_t *make_compute_capability(const void *row, const void *context)
 	const char *arch = ((const struct result *)row)->arch;
 	char text[16];
 	char *end;
-	(void)context;
 	long number = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, &end, 10) : 0;
 
 	if (number < 10 || number > 9999)
@@ -77,7 +75,6 @@ static json_t *make_compute_capability(const void *row, const void *context)
 static json_t *make_kernel(const void *row, const void *context)
 {
 	const char *text = ((const struct result *)row)->text;
-	(void)context;
 
 	return json_stringn(text, strcspn(text, ":"));
 }
@@ -86,7 +83,6 @@ static json_t *make_result(const void *row, const void *context)
 {
 	const struct result *r = row;
 	json_t *o = r->job->result ? json_copy(r->job->result) : json_null();
-	(void)context;
 
 	if (!r->has_samples && r->job->result)
 		json_object_del(o, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));

@@ -32,7 +32,6 @@ static const struct tk_option options[] = {
 
 static int run_worker(struct tk_globals *g, struct tk_error *err)
 {
-	(void)g, (void)err;
 	return tk_worker_serve(descriptors.in, descriptors.out);
 }
 

@@ -284,7 +284,6 @@ static int check_options(struct tk_error *err)
 
 static int run_completion(struct tk_globals *g, struct tk_error *err)
 {
-	(void)err;
 	if (opt.words.count)
 		complete(g);
 	else

@@ -430,7 +430,6 @@ static int run_manual(struct tk_globals *g, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
 
-	(void)g;
 	if (dir)
 		return write_man_pages(dir, err);
 	if (strcmp(form, "markdown") == 0) {
@@ -462,7 +461,6 @@ static int run_help(struct tk_globals *g, struct tk_error *err)
 	const struct tk_command *c = topic ? tk_command_find(topic) : NULL;
 	char text[256];
 
-	(void)g;
 	if (topic && !c)
 		return tk_fail(err, TK_EUSAGE, "%s",
 		        tk_command_describe_unknown(topic, text, sizeof text));

@@ -422,13 +422,11 @@ static void print_first_bad(const json_t *alert, const char *rev)
 
 static void print_code(const json_t *alert, const char *text)
 {
-	(void)alert;
 	print_text_of("\nMachine code: ", text, "\n");
 }
 
 static void print_regions(const json_t *alert, const char *text)
 {
-	(void)alert;
 	print_text_of("\nInside the kernel: ", text, "\n");
 }
 
