@@ -322,3 +322,91 @@ WHERE a.is_counted AND b.is_counted AND a.device_id <> b.device_id GROUP BY a.de
 SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY slowness IS NULL, slowness, i) AS rank
 FROM (SELECT *, (SELECT avg(log_ratio) FROM page_card_pair p WHERE p.device_id = k.device_id) AS slowness
   FROM page_card k)
+
+-- The newest times of the libraries of vendors. "cublas_native" are kernels of the tracker on cuBLAS.
+-- page_vendor: table by problem_id
+SELECT p.id AS series_id, p.place, p.device_id, p.value, s.problem_id, s.upstream_id
+FROM page_series p JOIN series s USING (id)
+WHERE p.is_ranked AND p.value > 0 AND instr(s.backend, 'native') = 0 AND EXISTS (SELECT 1
+  FROM (VALUES ('cublas'), ('cudnn'), ('cutensor'), ('mkl'), ('onednn'), ('rocblas'), ('hipblas'),
+    ('miopen'), ('aocl'), ('accelerate')) WHERE substr(s.backend, 1, length(column1)) = column1)
+
+-- The newest time, or compile time, of each series of a package with each version. A row that another
+-- one of its build follows is not the newest.
+-- page_version_point:
+WITH followed AS (SELECT s.id FROM upstream u JOIN series s ON s.upstream_id = u.id
+    JOIN page_series p ON p.id = s.id WHERE u.kind = 'package' AND (p.is_ranked OR s.metric = 'compile')),
+m AS (SELECT *, lead(build_id) OVER (PARTITION BY series_id ORDER BY as_of_s, run_id) AS next_build_id
+  FROM measurement WHERE series_id IN followed AND value > 0)
+SELECT m.series_id, m.value, m.lo, m.hi, m.run_id, m.build_id, m.environment_id, b.revision_id,
+  row_number() OVER (PARTITION BY m.series_id, b.revision_id ORDER BY m.as_of_s DESC, m.run_id DESC) AS age,
+  p.place, p.op_id, p.variant, p.device_id, p.is_ranked, s.problem_id, s.upstream_id, s.backend, s.config,
+  s.mode
+FROM m JOIN build b ON b.id = m.build_id JOIN series s ON s.id = m.series_id
+  JOIN page_series p ON p.id = m.series_id
+WHERE next_build_id IS NOT m.build_id
+
+-- page_version_newest: table by revision_id
+SELECT * FROM page_version_point WHERE age = 1
+
+-- The newest 40 measured versions of a package, in their order (PEP 440); k: from 0.
+-- page_version: table by upstream_id
+SELECT *, measured - back - max(measured - 40, 0) AS k FROM (SELECT v.upstream_id,
+    v.revision_id, r.rev, r.commit_time_s, count(*) OVER (PARTITION BY v.upstream_id) AS measured,
+    row_number() OVER (PARTITION BY v.upstream_id
+      ORDER BY version_key(r.rev) DESC, r.position DESC, r.rev DESC) AS back
+  FROM (SELECT DISTINCT upstream_id, revision_id FROM page_version_newest WHERE is_ranked) v
+    JOIN revision r ON r.id = v.revision_id) WHERE back <= 40
+
+-- The fastest configuration of a problem on a device with each version. `old_k`: the version before it
+-- with which the problem was measured. Compile times are those of the configuration of the newest one.
+-- page_version_time: table by problem_key
+WITH t AS (SELECT x.*, v.k, v.rev, v.commit_time_s AS released_s,
+    min(x.place) OVER (PARTITION BY x.upstream_id, x.device_id, x.op_id) AS section_id,
+    min(x.place) OVER (PARTITION BY x.upstream_id, x.device_id, x.problem_id) AS problem_key,
+    row_number() OVER (PARTITION BY x.upstream_id, x.device_id, x.problem_id, v.k
+      ORDER BY x.value, x.place) AS nth
+  FROM page_version_newest x JOIN page_version v USING (upstream_id, revision_id) WHERE x.is_ranked),
+best AS (SELECT *, lag(k) OVER (PARTITION BY problem_key ORDER BY k) AS old_k,
+    first_value(backend) OVER same AS last_backend, first_value(config) OVER same AS last_config,
+    first_value(mode) OVER same AS last_mode, (SELECT v.series_id FROM page_vendor v
+      WHERE v.problem_id = t.problem_id AND v.device_id = t.device_id AND v.upstream_id <> t.upstream_id
+      ORDER BY v.value, v.place LIMIT 1) AS vendor_id
+  FROM t WHERE nth = 1 WINDOW same AS (PARTITION BY problem_key ORDER BY k DESC))
+SELECT b.*, c.value AS compile_ns, v.value AS vendor_ns, iif(b.config <> '', b.config,
+  (SELECT ifnull(json_extract(attributes, '$.plan.algorithm'), '') FROM run WHERE id = b.run_id)) AS ran
+FROM best b LEFT JOIN page_series v ON v.id = b.vendor_id
+  LEFT JOIN page_version_newest c ON c.revision_id = b.revision_id AND NOT c.is_ranked
+    AND c.problem_id = b.problem_id AND c.device_id = b.device_id AND c.upstream_id = b.upstream_id
+    AND c.backend = b.last_backend AND c.config = b.last_config AND c.mode = b.last_mode
+
+-- The GPU kernels that ran then: of a package those of the problem and configuration, of a shared object
+-- all. More than 8 are not those of one problem.
+-- page_version_kernel: table by problem_key
+WITH n AS (SELECT *, substr(name, instr(name, ' ') + 1) AS part FROM kernel
+  WHERE (name GLOB 'sm[_]*' OR name GLOB 'gfx*') AND instr(name, ' ')),
+used AS (SELECT t.problem_key, t.k, n.*, q.text || ' ' || t.ran AS wanted,
+    iif(instr(part, ' '), substr(part, instr(part, ' ') + 1), NULL) AS rest
+  FROM page_version_time t JOIN problem q ON q.id = t.problem_id
+    JOIN n ON n.build_id = t.build_id AND n.backend = t.backend)
+SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY problem_key, k ORDER BY name) AS nth,
+    count(*) OVER (PARTITION BY problem_key, k) AS kernels
+  FROM used WHERE rest IS NULL OR rest = wanted OR substr(rest, 1, length(wanted) + 1) = wanted || '#')
+WHERE kernels <= 8 ORDER BY problem_key, k, nth
+
+-- page_version_code: table by problem_key
+SELECT problem_key, k, count(*) AS kernels, group_concat(code_hash) AS hashes, max(registers) AS registers,
+  max(shared_bytes) AS shared_bytes, sum(spill_bytes) AS spill_bytes,
+  sum(iif(instr(instructions, 'total='), CAST(substr(instructions, instr(instructions, 'total=') + 6)
+    AS INTEGER), NULL)) AS instructions
+FROM page_version_kernel GROUP BY problem_key, k
+
+-- With the version before it; NULL where there is none. `apart`: their intervals do not overlap.
+-- page_version_step: table by problem_key
+SELECT b.*, a.value AS old_value, a.rev AS old_rev, a.variant AS old_variant, a.series_id AS old_series_id,
+  a.revision_id AS old_revision_id, a.environment_id AS old_environment_id, b.value / a.value AS ratio,
+  ifnull(a.hi < b.lo OR b.hi < a.lo, 0) AS apart, y.kernels AS kernels, x.kernels AS old_kernels,
+  x.hashes = y.hashes AS is_same_code, y.registers, y.spill_bytes, y.shared_bytes, y.instructions
+FROM page_version_time b LEFT JOIN page_version_time a ON a.problem_key = b.problem_key AND a.k = b.old_k
+  LEFT JOIN page_version_code x ON x.problem_key = b.problem_key AND x.k = b.old_k
+  LEFT JOIN page_version_code y ON y.problem_key = b.problem_key AND y.k = b.k

@@ -12,7 +12,6 @@
 #include "core/outcome.h"
 #include "core/status.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/versions.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
@@ -52,15 +51,6 @@ int tk_page_write_nights(struct tk_site *site, struct tk_error *err)
 }
 
 /* ---- upstreams and their revisions ---- */
-
-void tk_page_set_versions_link(
-        struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u)
-{
-	char path[TK_PAGE_PATH_SIZE] = "";
-	if (tk_upstream_has_versions(&site->model, u))
-		tk_page_upstream_path(u, "../versions/", path);
-	tk_value_set(o, "versions_href", path);
-}
 
 static int write_upstream(
         struct tk_site *site, const struct tk_upstream_row *u, struct tk_error *err)

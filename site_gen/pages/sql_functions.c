@@ -1,5 +1,6 @@
 /* The functions of SQL that make texts for people, for the queries of pages. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -8,6 +9,7 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "base/try.h"
+#include "base/version.h"
 #include "core/outcome.h"
 #include "core/status.h"
 #include "site_gen/model/model.h"
@@ -15,6 +17,8 @@
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/value.h"
+#include "stats/compare.h"
+#include "store/query/code_facts.h"
 
 #define RETURN_TEXT(made) \
 	char text[TK_LINK_SIZE]; \
@@ -136,6 +140,70 @@ static char *change_range(const struct tk_arg *a)
 	return tk_strdup(tk_format_change_range(a[0].real, a[1].real, a[2].real, text));
 }
 
+/* half(value, lo, hi): "±0.4 %", half the width of an interval; NULL where there is none */
+static char *half(const struct tk_arg *a)
+{
+	char text[TK_FORMAT_SIZE];
+	if (isnan(a[1].real) || isnan(a[2].real))
+		return NULL;
+	return tk_strdup(tk_format_half_width(a[0].real, a[1].real, a[2].real, text));
+}
+
+/* paired_shift("0.1 -0.2 ...", -1, 0 or 1): the lower end, the middle or the upper end of the change
+ * that differences of logarithms say, at 95 % confidence; NULL for none */
+static char *paired_shift(const struct tk_arg *a)
+{
+	double *d = tk_malloc((strlen(a[0].text) / 2 + 1) * sizeof *d);
+	struct tk_paired_shift p;
+	size_t n = 0;
+	char *end;
+	for (const char *at = a[0].text; *at; at = end + (*end == ' '))
+		d[n++] = strtod(at, &end);
+	bool none = !n || tk_paired_estimate(d, n, 0.95, &p);
+	free(d);
+	return none ? NULL
+	            : tk_sprintf("%.17g", expm1(a[1].i < 0     ? p.lo
+	                                          : a[1].i > 0 ? p.hi
+	                                                       : p.shift));
+}
+
+/* code_change(registers, spill_bytes, shared_bytes, threads, occupancy_percent, instructions, and
+ * the same after the change): "registers 168 -> 255, ..."; NULL: nothing known differs */
+static char *code_change(const struct tk_arg *a)
+{
+	struct tk_kernel_row k[2];
+	char text[TK_CODE_CHANGE_SIZE];
+	for (int i = 0; i < 2; i++, a += 6) {
+		int64_t facts[5];
+		for (int f = 0; f < 5; f++)
+			facts[f] = a[f].kind == TK_ARG_NULL ? -1 : a[f].i;
+		k[i] = (struct tk_kernel_row){.registers = facts[0],
+		        .spill_bytes = facts[1],
+		        .shared_bytes = facts[2],
+		        .threads = facts[3],
+		        .occupancy_percent = facts[4],
+		        .instructions = a[5].text};
+	}
+	return *tk_kernel_row_format_change(&k[0], &k[1], text) ? tk_strdup(text) : NULL;
+}
+
+/* version_key(rev): sorts versions as PEP 440 does; NULL: not a version */
+static char *version_key(const struct tk_arg *a)
+{
+	struct tk_version v;
+	AUTO(tk_buf) out = TK_BUF_INIT;
+	if (!tk_version_parse(a[0].text, &v))
+		return NULL;
+	bool is_dev = v.pre == TK_VERSION_FINAL && v.post < 0 && v.dev >= 0;
+	tk_buf_add_printf(&out, "%019lld", (long long)v.epoch);
+	for (size_t i = 0; i < TK_VERSION_PARTS_MAX; i++)
+		tk_buf_add_printf(&out, " %019lld", (long long)v.release[i]);
+	tk_buf_add_printf(&out, " %d %019lld %019lld %019lld %s", is_dev ? 0 : (int)v.pre + 1,
+	        (long long)v.pre_number, (long long)v.post + 1,
+	        v.dev < 0 ? (long long)INT64_MAX : (long long)v.dev, v.local);
+	return tk_strdup(tk_buf_cstr(&out));
+}
+
 /* step(before, after): "128 → 255"; the one that is known, or that both are; a dash: none is */
 static char *step(const struct tk_arg *a)
 {
@@ -219,16 +287,19 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"change_span", 2, change_span},
 	        {"clauses", 1, clauses},
 	        {"clip", 2, clip},
+	        {"code_change", 12, code_change},
 	        {"commit_href", 2, commit_href},
 	        {"counted", 1, counted},
 	        {"day", 1, day},
 	        {"duration", 1, duration},
 	        {"environment_diff", 2, environment_diff},
+	        {"half", 3, half},
 	        {"in_url", 1, in_url},
 	        {"is_timed", 1, is_timed},
 	        {"is_unreliable", 2, is_unreliable},
 	        {"iso", 1, iso},
 	        {"minute", 1, minute},
+	        {"paired_shift", 2, paired_shift},
 	        {"percent", 1, percent},
 	        {"phrase", 1, phrase},
 	        {"place", 2, place},
@@ -240,6 +311,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"slug", 1, slug},
 	        {"step", 2, step},
 	        {"tone", 2, tone},
+	        {"version_key", 1, version_key},
 	};
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
 		TRY(tk_store_add_function(store, &functions[i], err));

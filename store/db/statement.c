@@ -213,7 +213,7 @@ int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err)
 
 /* ---- any columns, and functions -------------------------------------------------------------- */
 
-#define ARGS_MAX 4
+#define ARGS_MAX 12
 
 static struct tk_arg read_value(sqlite3_value *v)
 {
