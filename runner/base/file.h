@@ -72,5 +72,9 @@ int tk_lock_acquire(const char *path, struct tk_lock **out, struct tk_error *err
 int tk_lock_wait(const char *path, double deadline_s, struct tk_lock **out, struct tk_error *err);
 bool tk_lock_is_held(const char *path); /* by a running process; does not take it */
 void tk_lock_release(struct tk_lock *lock);
+static inline void tk_lock_free_at(struct tk_lock **at) /* AUTO_PTR(tk_lock) */
+{
+	tk_lock_release(*at);
+}
 
 #endif

@@ -66,6 +66,7 @@ struct tk_artifact_backend {
 	char name[64];
 	char *path;                       /* of the shared object, absolute */
 	char code_hash[TK_HASH_HEX_SIZE]; /* of its machine code, not of the file */
+	char file_hash[TK_HASH_HEX_SIZE]; /* as of tk_backend_file_hash() */
 	struct tk_kernel_symbol *kernels;
 	size_t kernel_count;
 };

@@ -1,15 +1,15 @@
-/* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use.
+/* The artifact cache: <cache>/artifacts/<key>/, published by rename, evicted by least recent use;
+ * and artifacts as one .tar.zst, from a machine that builds to machines that measure.
  *
  * The modification time of manifest.json is the time of last use. Builders of one key wait for each
  * other with a lock in artifacts/locks/. */
+#include "base/archive.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
 #include "build/build_internal.h"
-#include "build/manifest.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define STALE_S (2 * 24 * 3600)
+#define BUNDLE_MAX ((size_t)16 << 30) /* unpacked bytes that an import may write */
 
 bool tk_build_key_is_valid(const char *key)
 {
@@ -26,7 +27,7 @@ bool tk_build_key_is_valid(const char *key)
 	       strspn(key, "0123456789abcdef") == TK_HASH_HEX_SIZE - 1;
 }
 
-char *tk_cache_artifacts_dir(const char *cache_dir)
+static char *artifacts_dir(const char *cache_dir)
 {
 	return tk_path_join(cache_dir, "artifacts");
 }
@@ -35,7 +36,7 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
         struct tk_error *err)
 {
 	AUTO_TEXT dir = tk_path_join3(cache_dir, "artifacts", "locks");
-	AUTO_TEXT path = dir ? tk_path_join(dir, key) : NULL;
+	AUTO_TEXT path = tk_path_join(dir, key);
 	TRY(tk_dir_create(dir, err));
 	return tk_lock_wait(path, wait_s, out, err);
 }
@@ -43,23 +44,19 @@ int tk_cache_lock(const char *cache_dir, const char *key, double wait_s, struct 
 /* Renamed before it is removed: a reader sees the whole artifact or none. */
 static int remove_artifact(const char *artifacts, const char *dir, struct tk_error *err)
 {
-	char *trash = NULL, *inside = NULL;
-	int status = tk_dir_create_temp(artifacts, ".old-", &trash, err);
-	if (status)
-		return status;
-	inside = tk_path_join(trash, "a");
-	if (rename(dir, inside) && errno != ENOENT)
-		status = tk_fail_errno(err, "cannot remove %s", dir);
+	AUTO_TEXT trash = NULL;
+	TRY(tk_dir_create_temp(artifacts, ".old-", &trash, err));
+	AUTO_TEXT inside = tk_path_join(trash, "a");
+	const bool is_moved = !rename(dir, inside) || errno == ENOENT;
+	const int status = is_moved ? TK_OK : tk_fail_errno(err, "cannot remove %s", dir);
 	const int removed = tk_dir_remove(trash, status ? NULL : err);
-	free(inside);
-	free(trash);
 	return status ? status : removed;
 }
 
 int tk_cache_publish(const char *cache_dir, const char *key, const char *from, struct tk_error *err)
 {
-	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
-	AUTO_TEXT to = artifacts ? tk_path_join(artifacts, key) : NULL;
+	AUTO_TEXT artifacts = artifacts_dir(cache_dir);
+	AUTO_TEXT to = tk_path_join(artifacts, key);
 	if (tk_dir_exists(to))
 		TRY(remove_artifact(artifacts, to, err));
 	if (rename(from, to))
@@ -74,39 +71,33 @@ int tk_artifact_load(
 		return tk_fail(err, TK_EUSAGE, "\"%.80s\" is not an artifact's key", key);
 	AUTO_TEXT dir = tk_path_join3(cache_dir, "artifacts", key);
 	AUTO_TEXT manifest = tk_path_join(dir, "manifest.json");
-	struct tk_artifact *a = NULL;
-	int status = TK_OK;
 	if (!tk_file_exists(manifest))
-		status = tk_fail(err, TK_ENOTFOUND, "the cache has no artifact %s", key);
-	if (!status)
-		status = tk_manifest_read(dir, &a, err);
-	if (!status && strcmp(a->key, key))
-		status = tk_fail(
-		        err, TK_EDATA, "%s: the manifest is of the artifact %s", dir, a->key);
-	if (status) {
-		tk_artifact_free(a);
-	} else {
-		(void)utimensat(
-		        AT_FDCWD, manifest, NULL, 0); /* fails harmlessly in a read-only cache */
-		a->cached = true;
-		*out = a;
+		return tk_fail(err, TK_ENOTFOUND, "the cache has no artifact %s", key);
+	TRY(tk_manifest_read(dir, out, err));
+	if (strcmp((*out)->key, key)) {
+		const int status = tk_fail(
+		        err, TK_EDATA, "%s: the manifest is of the artifact %s", dir, (*out)->key);
+		tk_artifact_free(*out);
+		*out = NULL;
+		return status;
 	}
-	return status;
+	(void)utimensat(AT_FDCWD, manifest, NULL, 0); /* fails harmlessly in a read-only cache */
+	(*out)->cached = true;
+	return TK_OK;
 }
 
 int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t n = 0, kept = 0;
-	AUTO_TEXT dir = tk_cache_artifacts_dir(cache_dir);
+	AUTO_TEXT dir = artifacts_dir(cache_dir);
 	if (tk_dir_exists(dir))
 		TRY(tk_dir_list(dir, &names, &n, err));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if (tk_build_key_is_valid(names[i]))
 			names[kept++] = names[i];
 		else
 			free(names[i]);
-	}
 	*keys = names;
 	*count = kept;
 	return TK_OK;
@@ -116,75 +107,63 @@ int tk_artifact_list_keys(const char *cache_dir, char ***keys, size_t *count, st
 
 struct entry {
 	const char *key;
-	struct timespec used;
+	int64_t used_ns; /* without a manifest: oldest of all */
 	uint64_t bytes;
-	bool keep;
 };
 
 static int least_recent_first(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->used.tv_sec != y->used.tv_sec)
-		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-	if (x->used.tv_nsec != y->used.tv_nsec)
-		return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
+	if (x->used_ns != y->used_ns)
+		return x->used_ns < y->used_ns ? -1 : 1;
 	return strcmp(x->key, y->key);
 }
 
-static void read_entry(const char *artifacts, const char *key, struct entry *e)
+static struct entry read_entry(const char *artifacts, const char *key)
 {
 	struct stat st;
-	char *dir = tk_path_join(artifacts, key);
+	AUTO_TEXT dir = tk_path_join(artifacts, key);
 	AUTO_TEXT manifest = tk_path_join(dir, "manifest.json");
-	e->key = key;
+	struct entry e = {.key = key, .bytes = (uint64_t)tk_dir_size(dir)};
 	if (!stat(manifest, &st))
-		e->used = st.st_mtim; /* without a manifest: oldest of all */
-	e->bytes = (uint64_t)tk_dir_size(dir);
-	free(dir);
+		e.used_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return e;
 }
 
 /* Removes temporary folders of killed processes. */
 static void remove_stale_temps(const char *artifacts)
 {
-	DIR *d = opendir(artifacts);
-	const struct dirent *e;
-	while (d && (e = readdir(d))) {
+	char **names = NULL;
+	size_t count = 0;
+	if (tk_dir_list(artifacts, &names, &count, NULL))
+		return;
+	for (size_t i = 0; i < count; i++) {
 		struct stat st;
-		if (strncmp(e->d_name, ".new-", 5) && strncmp(e->d_name, ".old-", 5))
-			continue;
-		char *path = tk_path_join(artifacts, e->d_name);
-		if (path && !lstat(path, &st) && st.st_mtime < tk_clock_now_s() - STALE_S)
+		AUTO_TEXT path = tk_path_join(artifacts, names[i]);
+		if ((!strncmp(names[i], ".new-", 5) || !strncmp(names[i], ".old-", 5)) &&
+		        !lstat(path, &st) && st.st_mtime < tk_clock_now_s() - STALE_S)
 			tk_dir_remove(path, NULL);
-		free(path);
 	}
-	if (d)
-		closedir(d);
+	tk_names_free(names, count);
 }
 
-static int evict_one(const char *cache_dir, const char *artifacts, const char *key, bool *gone,
+/* *bytes becomes 0 where it is in use. */
+static int evict_one(const char *cache_dir, const char *artifacts, const char *key, uint64_t *bytes,
         struct tk_error *err)
 {
-	struct tk_lock *lock = NULL;
+	AUTO_PTR(tk_lock) lock = NULL;
 	AUTO_TEXT dir = tk_path_join(artifacts, key);
-	int status = tk_cache_lock(cache_dir, key, 0, &lock, err);
-	*gone = false;
-	if (!status) {
-		status = remove_artifact(artifacts, dir, err);
-		*gone = !status;
-	} else if (status == TK_EBUSY) {
-		status = TK_OK; /* in use */
-	}
-	tk_lock_release(lock);
-	return status;
+	const int status = tk_cache_lock(cache_dir, key, 0, &lock, err);
+	if (status == TK_EBUSY)
+		*bytes = 0;
+	return status == TK_EBUSY ? TK_OK : status ? status : remove_artifact(artifacts, dir, err);
 }
 
-static bool is_kept(const char *key, const char *const *keep, size_t count)
+static bool is_listed(const char *key, const char *const *keys, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (keep[i] && !strcmp(keep[i], key))
-			return true;
-	}
-	return false;
+	while (count && (!keys[count - 1] || strcmp(keys[count - 1], key)))
+		count--;
+	return count > 0;
 }
 
 int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *const *keep,
@@ -193,28 +172,133 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 	char **keys = NULL;
 	size_t n = 0;
 	uint64_t total = 0;
-	struct entry *entries = NULL;
-	AUTO_TEXT artifacts = tk_cache_artifacts_dir(cache_dir);
-	int status = tk_artifact_list_keys(cache_dir, &keys, &n, err);
-	if (!status)
-		entries = tk_calloc(n + 1, sizeof(*entries));
-	for (size_t i = 0; !status && i < n; i++) {
-		read_entry(artifacts, keys[i], &entries[i]);
-		entries[i].keep = is_kept(keys[i], keep, keep_count);
+	AUTO_TEXT artifacts = artifacts_dir(cache_dir);
+	TRY(tk_artifact_list_keys(cache_dir, &keys, &n, err));
+	struct entry *entries = tk_calloc(n, sizeof *entries);
+	for (size_t i = 0; i < n; i++) {
+		entries[i] = read_entry(artifacts, keys[i]);
 		total += entries[i].bytes;
 	}
-	if (!status && n)
-		qsort(entries, n, sizeof(*entries), least_recent_first);
+	qsort(entries, n, sizeof *entries, least_recent_first);
+	int status = TK_OK;
 	for (size_t i = 0; !status && i < n && total > max_bytes; i++) {
-		bool gone = false;
-		if (!entries[i].keep)
-			status = evict_one(cache_dir, artifacts, entries[i].key, &gone, err);
-		if (gone)
-			total -= entries[i].bytes;
+		if (is_listed(entries[i].key, keep, keep_count))
+			continue;
+		status = evict_one(cache_dir, artifacts, entries[i].key, &entries[i].bytes, err);
+		total -= status ? 0 : entries[i].bytes;
 	}
 	if (!status)
 		remove_stale_temps(artifacts);
 	free(entries);
 	tk_names_free(keys, n);
+	return status;
+}
+
+/* ---- bundles ---- */
+
+/* A new folder beside the artifacts, from which one can be renamed into the cache. */
+static int create_temp(const char *cache_dir, char **temp, struct tk_error *err)
+{
+	AUTO_TEXT artifacts = artifacts_dir(cache_dir);
+	TRY(tk_dir_create(artifacts, err));
+	return tk_dir_create_temp(artifacts, ".new-", temp, err);
+}
+
+int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
+        const char *file, struct tk_error *err)
+{
+	AUTO_TEXT temp = NULL;
+	if (!count)
+		return tk_fail(err, TK_EUSAGE, "nothing to export");
+	TRY(create_temp(cache_dir, &temp, err));
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < count; i++) {
+		struct tk_artifact *a = NULL;
+		AUTO_TEXT target = tk_path_join(temp, keys[i]);
+		status = tk_artifact_load(cache_dir, keys[i], &a, err);
+		if (!status && a->status != TK_BUILD_OK)
+			status = tk_fail(err, TK_EUSAGE,
+			        "the artifact %.12s is of a failed build, which is not exported",
+			        keys[i]);
+		if (!status)
+			status = tk_dir_copy(a->dir, target, err);
+		tk_artifact_free(a);
+	}
+	if (!status)
+		status = tk_archive_write(file, temp, err);
+	tk_dir_remove(temp, NULL);
+	return status;
+}
+
+static int check_folder(const char *temp, const char *key, struct tk_error *err)
+{
+	struct tk_artifact *a = NULL;
+	if (!tk_build_key_is_valid(key))
+		return tk_fail(err, TK_EDATA,
+		        "contains \"%.80s\"; expected folders named by an artifact's key", key);
+	AUTO_TEXT dir = tk_path_join(temp, key);
+	int status = tk_manifest_read(dir, &a, err);
+	if (status == TK_ENOTFOUND)
+		return tk_fail(err, TK_EDATA, "%.12s has no manifest.json", key);
+	if (!status)
+		status = tk_manifest_verify(a, true, err);
+	if (!status && strcmp(a->key, key))
+		status = tk_fail(
+		        err, TK_EDATA, "the folder %.12s has the manifest of %.12s", key, a->key);
+	if (!status && a->status != TK_BUILD_OK)
+		status = tk_fail(err, TK_EDATA, "%.12s is of a failed build", key);
+	tk_artifact_free(a);
+	return status;
+}
+
+/* A good artifact that is already in the cache is kept. */
+static int import_folder(const char *cache_dir, const char *temp, const char *key, size_t *imported,
+        struct tk_error *err)
+{
+	struct tk_artifact *there = NULL;
+	AUTO_PTR(tk_lock) lock = NULL;
+	AUTO_TEXT from = tk_path_join(temp, key);
+	TRY(tk_cache_lock(cache_dir, key, 3600, &lock, err));
+	const bool is_there =
+	        !tk_artifact_load(cache_dir, key, &there, NULL) && there->status == TK_BUILD_OK;
+	tk_artifact_free(there);
+	if (is_there)
+		return TK_OK;
+	++*imported;
+	return tk_cache_publish(cache_dir, key, from, err);
+}
+
+/* All folders are checked before the first is moved: a bundle is imported whole or not at all. */
+static int import_all(const char *cache_dir, const char *temp, size_t *imported, char ***keys,
+        size_t *count, struct tk_error *err)
+{
+	char **names = NULL;
+	size_t n = 0, done = 0;
+	TRY(tk_dir_list(temp, &names, &n, err));
+	int status = n ? TK_OK : tk_fail(err, TK_EDATA, "contains no artifact");
+	for (size_t i = 0; !status && i < n; i++)
+		status = check_folder(temp, names[i], err);
+	for (size_t i = 0; !status && i < n; i++)
+		status = import_folder(cache_dir, temp, names[i], &done, err);
+	if (!status)
+		*imported = done;
+	if (!status && keys) {
+		*keys = names;
+		*count = n;
+	} else {
+		tk_names_free(names, n);
+	}
+	return status;
+}
+
+int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, char ***keys,
+        size_t *count, struct tk_error *err)
+{
+	AUTO_TEXT temp = NULL;
+	TRY(create_temp(cache_dir, &temp, err));
+	int status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
+	if (!status && (status = import_all(cache_dir, temp, imported, keys, count, err)))
+		tk_error_add_context(err, "%s", file);
+	tk_dir_remove(temp, NULL);
 	return status;
 }

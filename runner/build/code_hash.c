@@ -69,7 +69,7 @@ static void add_objects(struct tk_hash *h, const struct tk_elf *e)
 static void add_device_code(
         struct tk_hash *h, const struct tk_elf *e, const struct tk_elf_section *s)
 {
-	struct tk_device_code c;
+	AUTO(tk_device_code) c;
 	tk_device_code_read(s->name, s->data, s->size, &c);
 	if (!c.kernel_count || c.unreadable_count) {
 		add_bytes(h, e, s, s->address, s->size);
@@ -79,7 +79,6 @@ static void add_device_code(
 		for (size_t i = 0; i < c.data_count; i++)
 			tk_hash_add(h, c.data[i].bytes, c.data[i].size);
 	}
-	tk_device_code_free(&c);
 }
 
 /* Everything that affects what the object does. Without symbol names all data is hashed, including
@@ -113,9 +112,8 @@ static int larger_first(const void *a, const void *b)
 	return order ? order : (*x)->address < (*y)->address ? -1 : 1;
 }
 
-/* A long name (C++ templates) is cut and ends with a hash; equal names of static functions are
- * numbered. */
-void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const char *name)
+void tk_kernel_symbol_set(
+        struct tk_kernel_symbol *list, size_t index, const char *name, size_t size)
 {
 	struct tk_kernel_symbol *k = &list[index];
 	char hex[TK_HASH_HEX_SIZE];
@@ -127,25 +125,12 @@ void tk_kernel_symbol_name(struct tk_kernel_symbol *list, size_t index, const ch
 		snprintf(k->name, sizeof(k->name), "%.*s~%.8s", (int)(room - 16), name, hex);
 	}
 	const size_t base = strlen(k->name);
-	for (unsigned copy = 2;; copy++) {
-		size_t i = 0;
-		while (i < index && strcmp(list[i].name, k->name))
-			i++;
-		if (i == index)
-			return;
-		snprintf(k->name + base, sizeof(k->name) - base, "#%u", copy);
-	}
-}
-
-static void hash_function(
-        const struct tk_elf *e, const struct tk_elf_symbol *f, struct tk_kernel_symbol *k)
-{
-	hash_bytes(e, NULL, f->address, f->size, k->code_hash);
-	tk_kernel_symbol_set_size(k, f->size);
-}
-
-void tk_kernel_symbol_set_size(struct tk_kernel_symbol *k, size_t size)
-{
+	size_t i = 0;
+	for (unsigned copy = 2; i < index; i++)
+		if (!strcmp(list[i].name, k->name)) {
+			snprintf(k->name + base, sizeof(k->name) - base, "#%u", copy++);
+			i = (size_t)-1; /* from the beginning again */
+		}
 	k->size_bytes = (int64_t)size;
 	k->registers = k->spill_bytes = k->shared_bytes = k->threads = k->occupancy_percent = -1;
 }
@@ -155,18 +140,16 @@ void tk_kernel_symbol_set_size(struct tk_kernel_symbol *k, size_t size)
 static void hash_device_kernels(
         const struct tk_elf_section *s, const char *glob, struct tk_kernel_symbol *list, size_t *n)
 {
-	struct tk_device_code c;
+	AUTO(tk_device_code) c;
 	tk_device_code_read(s->name, s->data, s->size, &c);
 	for (size_t i = 0; i < c.kernel_count && *n < TK_CODE_KERNELS_MAX; i++) {
 		const struct tk_device_kernel *k = &c.kernels[i];
 		if (glob && fnmatch(glob, k->name, 0))
 			continue;
 		AUTO_TEXT name = tk_sprintf("%s %s", k->processor, k->name);
-		tk_kernel_symbol_name(list, *n, name);
 		tk_hash_bytes(k->code, k->size, list[*n].code_hash);
-		tk_kernel_symbol_set_size(&list[(*n)++], k->size);
+		tk_kernel_symbol_set(list, (*n)++, name, k->size);
 	}
-	tk_device_code_free(&c);
 }
 
 static void hash_functions(
@@ -186,8 +169,9 @@ static void hash_functions(
 	if (n > TK_CODE_FUNCTIONS_MAX)
 		n = TK_CODE_FUNCTIONS_MAX;
 	for (size_t i = 0; i < n; i++) {
-		tk_kernel_symbol_name(list, device + i, chosen[i]->name);
-		hash_function(e, chosen[i], &list[device + i]);
+		tk_kernel_symbol_set(list, device + i, chosen[i]->name, chosen[i]->size);
+		hash_bytes(
+		        e, NULL, chosen[i]->address, chosen[i]->size, list[device + i].code_hash);
 	}
 	free(chosen);
 	*kernels = list;
@@ -197,12 +181,10 @@ static void hash_functions(
 int tk_code_hash_object(const char *so_path, const char *symbol_glob, char hex[TK_HASH_HEX_SIZE],
         struct tk_kernel_symbol **kernels, size_t *count, struct tk_error *err)
 {
-	struct tk_elf e;
-	int status = tk_elf_open(so_path, &e, err);
-	if (!status)
-		hash_object(&e, hex);
-	if (!status && kernels)
+	AUTO(tk_elf) e;
+	TRY(tk_elf_open(so_path, &e, err));
+	hash_object(&e, hex);
+	if (kernels)
 		hash_functions(&e, symbol_glob, kernels, count);
-	tk_elf_close(&e);
-	return status;
+	return TK_OK;
 }

@@ -1,5 +1,5 @@
-/* A shared object: its code, data, symbols, relocations and run path. Only the files of
- * runner/build that implement it and read GPU images include libelf. */
+/* A shared object: its code, data, symbols, relocations and run path. Lists are sorted by the
+ * address that their elements begin with. */
 #ifndef TK_BUILD_ELF_H
 #define TK_BUILD_ELF_H
 #include <stdbool.h>
@@ -19,10 +19,10 @@ struct tk_elf_reloc {
 	uint64_t unnamed; /* address of the unnamed data that it refers to; 0: none */
 };
 
-/* A named function, or named data in the file. */
+/* A named function, or named data in the file. The name is valid until tk_elf_free(). */
 struct tk_elf_symbol {
-	const char *name; /* valid until tk_elf_close() */
 	uint64_t address, size;
+	const char *name;
 	bool exported;
 };
 
@@ -34,34 +34,31 @@ struct tk_elf_section {
 	enum tk_elf_kind { TK_ELF_CODE, TK_ELF_DATA, TK_ELF_DEVICE_CODE } kind;
 };
 
-struct tk_elf_symbols {
-	struct tk_elf_symbol *list; /* by address, without aliases */
-	size_t count;
-};
-
 struct tk_elf {
 	struct tk_elf_section *sections; /* code, data in the file and GPU code, in file order */
 	size_t section_count;
-	struct tk_elf_symbols functions, objects;
+	struct tk_elf_symbols {
+		struct tk_elf_symbol *list; /* without aliases */
+		size_t count;
+	} functions, objects;
 	bool stripped;               /* only exported symbols have names */
-	struct tk_elf_reloc *relocs; /* by address; empty if the object keeps none */
+	struct tk_elf_reloc *relocs; /* empty if the object keeps none */
 	size_t reloc_count;
-	char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
-	struct tk_elf_file *file;
+	const char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
+	int fd;
+	struct Elf *elf; /* of libelf */
+	unsigned machine;
 };
 
-/* TK_EDATA: not a 64-bit shared object. Free with tk_elf_close, also after a failure. */
+/* TK_EDATA: not a 64-bit shared object. Free with tk_elf_free, also after a failure. */
 int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err);
-void tk_elf_close(struct tk_elf *elf);
-bool tk_elf_has_export(const struct tk_elf *elf, const char *symbol);
+void tk_elf_free(struct tk_elf *elf);
 
 /* The section that holds all of [address, address + size); NULL: none. */
 const struct tk_elf_section *tk_elf_find_section(
         const struct tk_elf *elf, uint64_t address, uint64_t size);
-
 /* Index of the first relocation at or after `address`. */
 size_t tk_elf_find_reloc(const struct tk_elf *elf, uint64_t address);
-
 /* Length of `name` without a number that the compiler added: "CSWTCH" of "CSWTCH.12". */
 size_t tk_elf_stem_length(const char *name);
 

@@ -1,14 +1,12 @@
 /* manifest.json: reading, verifying, writing. */
-#include "build/manifest.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "build/build_internal.h"
 #include <jansson.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,338 +14,293 @@
 #define MANIFEST_MAX ((size_t)8 << 20)
 #define LIST_MAX 4096
 #define MANIFEST_FORMAT 1
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static int read_text(const json_t *o, const char *name, char **out, struct tk_error *err)
+/* A member of an object, and where it is in the struct. */
+struct member {
+	const char *name;
+	enum { END, TEXT, LINE, HASH, STATUS, INT, SECONDS } kind; /* LINE: TEXT in a char[] */
+	size_t offset, size;
+	int64_t least; /* INT */
+};
+
+#define AT(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
+
+static const struct member artifact_members[] = {
+        {"key", HASH, AT(tk_artifact, key), 0},
+        {"status", STATUS, AT(tk_artifact, status), 0},
+        {"upstream", TEXT, AT(tk_artifact, upstream), 0},
+        {"revision", TEXT, AT(tk_artifact, revision), 0},
+        {"adapter", TEXT, AT(tk_artifact, adapter), 0},
+        {"arch", TEXT, AT(tk_artifact, arch), 0},
+        {"flags", TEXT, AT(tk_artifact, flags), 0},
+        {"toolchain", TEXT, AT(tk_artifact, toolchain), 0},
+        {"message", TEXT, AT(tk_artifact, message), 0},
+        {"wall_s", SECONDS, AT(tk_artifact, wall_s), 0},
+        {"size_bytes", INT, AT(tk_artifact, size_bytes), 0},
+        {"built_s", INT, AT(tk_artifact, built_s), 0},
+        {0},
+};
+static const struct member commit_members[] = {
+        {"id", LINE, AT(tk_revision, id), 0},
+        {"parent", LINE, AT(tk_revision, parent), 0},
+        {"author", LINE, AT(tk_revision, author), 0},
+        {"subject", LINE, AT(tk_revision, subject), 0},
+        {"author_time_s", INT, AT(tk_revision, author_time_s), 0},
+        {"commit_time_s", INT, AT(tk_revision, commit_time_s), 0},
+        {"position", INT, AT(tk_revision, position), 0},
+        {0},
+};
+static const struct member backend_members[] = {
+        {"name", LINE, AT(tk_artifact_backend, name), 0},
+        {"code_hash", HASH, AT(tk_artifact_backend, code_hash), 0},
+        {"file_hash", HASH, AT(tk_artifact_backend, file_hash), 0},
+        {0},
+};
+static const struct member kernel_members[] = {
+        {"name", LINE, AT(tk_kernel_symbol, name), 0},
+        {"code_hash", HASH, AT(tk_kernel_symbol, code_hash), 0},
+        {"instructions", LINE, AT(tk_kernel_symbol, instructions), 0},
+        {"size_bytes", INT, AT(tk_kernel_symbol, size_bytes), 0},
+        {"registers", INT, AT(tk_kernel_symbol, registers), -1},
+        {"spill_bytes", INT, AT(tk_kernel_symbol, spill_bytes), -1},
+        {"shared_bytes", INT, AT(tk_kernel_symbol, shared_bytes), -1},
+        {"threads", INT, AT(tk_kernel_symbol, threads), -1},
+        {"occupancy_percent", INT, AT(tk_kernel_symbol, occupancy_percent), -1},
+        {0},
+};
+
+/* ---- reading ---- */
+
+/* A new line of valid UTF-8; a bad byte becomes three. */
+static char *copy_text(const char *text)
 {
-	const json_t *v = json_object_get(o, name);
-	const char *text = json_string_value(v);
-	if (!text || strlen(text) != json_string_length(v))
-		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a text", name);
-	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1
-	                                            : 4096; /* a bad byte becomes three */
+	const size_t size = strlen(text) + 1 < 4096 ? strlen(text) * 3 + 1 : 4096;
 	char *clean = tk_malloc(size);
 	tk_text_copy_line(clean, size, text);
-	*out = clean;
+	return clean;
+}
+
+static int read_member(const json_t *o, const struct member *m, void *row, struct tk_error *err)
+{
+	const json_t *v = json_object_get(o, m->name);
+	const char *text = json_string_value(v), *expected = NULL;
+	void *to = (char *)row + m->offset;
+	if (text && strlen(text) != json_string_length(v))
+		text = NULL;
+	if (m->kind == INT) {
+		if (!json_is_integer(v) || json_integer_value(v) < m->least)
+			return tk_fail(err, TK_EDATA,
+			        "\"%s\" is missing or not a whole number of at least %lld", m->name,
+			        (long long)m->least);
+		*(int64_t *)to = json_integer_value(v);
+	} else if (m->kind == SECONDS) {
+		*(double *)to = json_number_value(v);
+		if (!json_is_number(v) || !(json_number_value(v) >= 0))
+			expected = "a number of seconds";
+	} else if (m->kind == STATUS) {
+		if (tk_build_status_parse(text, to))
+			expected = "ok, failed or timeout";
+	} else if (m->kind == HASH) {
+		if (text && tk_build_key_is_valid(text))
+			memcpy(to, text, TK_HASH_HEX_SIZE);
+		else
+			expected = "a SHA-256 hash";
+	} else if (!text) {
+		expected = "a text";
+	} else if (m->kind == TEXT) {
+		*(char **)to = copy_text(text);
+	} else {
+		tk_text_copy_line(to, m->size, text);
+	}
+	return expected ? tk_fail(err, TK_EDATA, "\"%s\" is missing or not %s", m->name, expected)
+	                : TK_OK;
+}
+
+static int read_members(const json_t *o, const struct member *m, void *row, struct tk_error *err)
+{
+	for (; m->name; m++)
+		TRY(read_member(o, m, row, err));
 	return TK_OK;
 }
 
-static int read_int(
-        const json_t *o, const char *name, int64_t least, int64_t *out, struct tk_error *err)
+static int get_list(const json_t *o, const char *name, const json_t **list, struct tk_error *err)
 {
-	const json_t *v = json_object_get(o, name);
-	if (!json_is_integer(v) || json_integer_value(v) < least)
-		return tk_fail(err, TK_EDATA,
-		        "\"%s\" is missing or not a whole number of at least %lld", name,
-		        (long long)least);
-	*out = json_integer_value(v);
-	return TK_OK;
+	*list = json_object_get(o, name);
+	return json_is_array(*list) && json_array_size(*list) <= LIST_MAX
+	               ? TK_OK
+	               : tk_fail(err, TK_EDATA, "\"%s\" is not a list of at most %d", name,
+	                         LIST_MAX);
 }
 
-static int read_hash(
-        const json_t *o, const char *name, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
-{
-	const char *text = json_string_value(json_object_get(o, name));
-	if (!text || !tk_build_key_is_valid(text))
-		return tk_fail(err, TK_EDATA, "\"%s\" is missing or not a SHA-256 hash", name);
-	memcpy(out, text, TK_HASH_HEX_SIZE);
-	return TK_OK;
-}
-
-/* A full hash, in hexadecimal. */
-static bool is_commit(const char *text)
-{
-	const size_t len = strlen(text);
-	return len >= 40 && len <= 64 && strspn(text, "0123456789abcdef") == len;
-}
-
-/* A version of a package. */
-static bool is_version(const char *text)
-{
-	return *text >= '0' && *text <= '9' &&
-	       text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                         ".!+_-")] == '\0';
-}
-
+/* The hash of a commit, or the version of a package. */
 static bool is_revision(const char *text)
 {
-	return is_commit(text) || is_version(text);
+	const size_t len = strlen(text);
+	const bool is_commit = len >= 40 && len <= 64 && strspn(text, "0123456789abcdef") == len;
+	return is_commit || (*text >= '0' && *text <= '9' &&
+	                            strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+	                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ.!+_-") == len);
 }
 
 /* Missing where the commit is unknown. */
-static int read_commit(const json_t *root, struct tk_revision *out, struct tk_error *err)
+static int read_commit(const json_t *root, struct tk_artifact *a, struct tk_error *err)
 {
 	const json_t *o = json_object_get(root, "commit");
-	const struct {
-		const char *name;
-		char *to;
-		size_t size;
-	} texts[] = {{"id", out->id, sizeof(out->id)}, {"parent", out->parent, sizeof(out->parent)},
-	        {"author", out->author, sizeof(out->author)},
-	        {"subject", out->subject, sizeof(out->subject)}};
+	struct tk_revision *r = &a->commit;
 	if (!o)
 		return TK_OK;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		AUTO_TEXT text = NULL;
-		TRY(read_text(o, texts[i].name, &text, err));
-		tk_text_copy_line(texts[i].to, texts[i].size, text);
-	}
-	if (!is_revision(out->id) || (*out->parent && !is_revision(out->parent)))
+	TRY(read_members(o, commit_members, r, err));
+	if (!is_revision(r->id) || (*r->parent && !is_revision(r->parent)))
 		return tk_fail(
 		        err, TK_EDATA, "\"commit\" has an id or a parent that is no commit's hash");
-	TRY(read_int(o, "author_time_s", 0, &out->author_time_s, err));
-	TRY(read_int(o, "commit_time_s", 0, &out->commit_time_s, err));
-	return read_int(o, "position", 0, &out->position, err);
-}
-
-/* The numbers of a kernel. */
-static const struct {
-	const char *name;
-	size_t offset;
-	int64_t least;
-} kernel_numbers[] = {
-        {"size_bytes", offsetof(struct tk_kernel_symbol, size_bytes), 0},
-        {"registers", offsetof(struct tk_kernel_symbol, registers), -1},
-        {"spill_bytes", offsetof(struct tk_kernel_symbol, spill_bytes), -1},
-        {"shared_bytes", offsetof(struct tk_kernel_symbol, shared_bytes), -1},
-        {"threads", offsetof(struct tk_kernel_symbol, threads), -1},
-        {"occupancy_percent", offsetof(struct tk_kernel_symbol, occupancy_percent), -1},
-};
-
-static int read_kernel(const json_t *o, struct tk_kernel_symbol *k, struct tk_error *err)
-{
-	AUTO_TEXT name = NULL, *instructions = NULL;
-	TRY(read_text(o, "name", &name, err));
-	TRY(read_text(o, "instructions", &instructions, err));
-	TRY(read_hash(o, "code_hash", k->code_hash, err));
-	for (size_t i = 0; i < COUNT(kernel_numbers); i++)
-		TRY(read_int(o, kernel_numbers[i].name, kernel_numbers[i].least,
-		        (int64_t *)((char *)k + kernel_numbers[i].offset), err));
-	tk_text_copy_line(k->instructions, sizeof(k->instructions), instructions);
-	tk_text_copy_line(k->name, sizeof(k->name), name);
-	return TK_OK;
+	return strcmp(r->id, a->revision)
+	               ? tk_fail(err, TK_EDATA, "\"commit\" is not the revision %.40s", a->revision)
+	               : TK_OK;
 }
 
 static int read_backend(
         const json_t *o, const char *dir, struct tk_artifact_backend *b, struct tk_error *err)
 {
-	const char *name = json_string_value(json_object_get(o, "name"));
-	const json_t *kernels = json_object_get(o, "kernels");
-	if (!name || !tk_backend_name_is_valid(name))
-		return tk_fail(err, TK_EDATA, "a backend's \"name\" is missing or not [a-z0-9_-]+");
-	snprintf(b->name, sizeof(b->name), "%s", name);
-	b->path = tk_backend_path(dir, name);
-	TRY(read_hash(o, "code_hash", b->code_hash, err));
-	const size_t n = json_array_size(kernels);
-	if (!json_is_array(kernels) || n > LIST_MAX)
-		return tk_fail(err, TK_EDATA, "\"kernels\" is not a list of at most %d", LIST_MAX);
-	b->kernels = tk_calloc(n, sizeof(*b->kernels));
-	for (size_t i = 0; i < n; i++, b->kernel_count++)
-		TRY(read_kernel(json_array_get(kernels, i), &b->kernels[i], err));
+	const json_t *kernels, *kernel;
 	struct stat st;
+	size_t i;
+	TRY(read_members(o, backend_members, b, err));
+	if (!tk_backend_name_is_valid(b->name))
+		return tk_fail(err, TK_EDATA, "a backend's \"name\" is not [a-z0-9_-]+");
+	b->path = tk_backend_path(dir, b->name);
+	TRY(get_list(o, "kernels", &kernels, err));
+	b->kernels = tk_calloc(json_array_size(kernels), sizeof *b->kernels);
+	json_array_foreach ((json_t *)(uintptr_t)kernels, i, kernel)
+		TRY(read_members(kernel, kernel_members, &b->kernels[b->kernel_count++], err));
 	if (lstat(b->path, &st) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-		return tk_fail(err, TK_EDATA, "lib/tk_backend_%s.so is not there", name);
+		return tk_fail(err, TK_EDATA, "lib/tk_backend_%s.so is not there", b->name);
 	return TK_OK;
 }
 
-static int read_backends(const json_t *root, struct tk_artifact *a, struct tk_error *err)
-{
-	const json_t *list = json_object_get(root, "backends");
-	const size_t n = json_array_size(list);
-	if (!json_is_array(list) || n > LIST_MAX)
-		return tk_fail(err, TK_EDATA, "\"backends\" is not a list of at most %d", LIST_MAX);
-	if (a->status == TK_BUILD_OK && !n)
-		return tk_fail(err, TK_EDATA, "the status is ok, but there is no backend");
-	a->backends = tk_calloc(n, sizeof(*a->backends));
-	for (size_t i = 0; i < n; i++) {
-		a->backend_count = i + 1;
-		TRY(read_backend(json_array_get(list, i), a->dir, &a->backends[i], err));
-	}
-	return TK_OK;
-}
-
-static int read_status(const json_t *root, enum tk_build_status *out, struct tk_error *err)
-{
-	const char *name = json_string_value(json_object_get(root, "status"));
-	if (!tk_build_status_parse(name, out))
-		return TK_OK;
-	return tk_fail(err, TK_EDATA, "\"status\" is missing or none of ok, failed, timeout");
-}
-
-/* The texts of an artifact. */
-static const struct {
-	const char *name;
-	size_t offset;
-} artifact_texts[] = {
-        {"upstream", offsetof(struct tk_artifact, upstream)},
-        {"revision", offsetof(struct tk_artifact, revision)},
-        {"adapter", offsetof(struct tk_artifact, adapter)},
-        {"arch", offsetof(struct tk_artifact, arch)},
-        {"flags", offsetof(struct tk_artifact, flags)},
-        {"toolchain", offsetof(struct tk_artifact, toolchain)},
-        {"message", offsetof(struct tk_artifact, message)},
-};
-
-static int read_fields(const json_t *root, struct tk_artifact *a, struct tk_error *err)
-{
-	const json_t *wall = json_object_get(root, "wall_s");
-	TRY(read_hash(root, "key", a->key, err));
-	for (size_t i = 0; i < COUNT(artifact_texts); i++)
-		TRY(read_text(root, artifact_texts[i].name,
-		        (char **)((char *)a + artifact_texts[i].offset), err));
-	TRY(read_status(root, &a->status, err));
-	TRY(read_int(root, "size_bytes", 0, &a->size_bytes, err));
-	TRY(read_int(root, "built_s", 0, &a->built_s, err));
-	if (!json_is_number(wall) || !(json_number_value(wall) >= 0))
-		return tk_fail(err, TK_EDATA, "\"wall_s\" is missing or not a number of seconds");
-	a->wall_s = json_number_value(wall);
-	TRY(read_commit(root, &a->commit, err));
-	if (*a->commit.id && strcmp(a->commit.id, a->revision))
-		return tk_fail(err, TK_EDATA, "\"commit\" is not the revision %.40s", a->revision);
-	return read_backends(root, a, err);
-}
-
-static int parse(const char *path, json_t **out, struct tk_error *err)
+static int read_artifact(const char *path, struct tk_artifact *a, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
 	json_error_t at;
+	const json_t *list;
 	int64_t format = 0;
+	const struct member format_member = {"format", INT, 0, sizeof format, 1};
 	TRY(tk_file_read(path, MANIFEST_MAX, &text, err));
 	json_auto_t *root = json_loadb(tk_buf_cstr(&text), text.len, JSON_REJECT_DUPLICATES, &at);
 	if (!root)
-		return tk_fail(err, TK_EDATA, "%s:%d:%d: %s", path, at.line, at.column, at.text);
-	if (read_int(root, "format", 1, &format, err))
-		return tk_error_add_context(err, "%s", path);
+		return tk_fail(err, TK_EDATA, "%d:%d: %s", at.line, at.column, at.text);
+	TRY(read_member(root, &format_member, &format, err));
 	if (format > MANIFEST_FORMAT)
 		return tk_fail(err, TK_EVERSION,
-		        "%s was made by a newer tracker (format %lld, this one knows %d)", path,
+		        "made by a newer tracker (format %lld, this one knows %d)",
 		        (long long)format, MANIFEST_FORMAT);
-	*out = json_incref(root);
+	TRY(read_members(root, artifact_members, a, err));
+	TRY(read_commit(root, a, err));
+	TRY(get_list(root, "backends", &list, err));
+	const size_t n = json_array_size(list);
+	if (a->status == TK_BUILD_OK && !n)
+		return tk_fail(err, TK_EDATA, "the status is ok, but there is no backend");
+	a->backends = tk_calloc(n, sizeof *a->backends);
+	while (a->backend_count < n) {
+		struct tk_artifact_backend *b = &a->backends[a->backend_count];
+		TRY(read_backend(json_array_get(list, a->backend_count++), a->dir, b, err));
+	}
 	return TK_OK;
-}
-
-static int read_all(const char *path, struct tk_artifact *a, struct tk_error *err)
-{
-	json_auto_t *root = NULL;
-	TRY(parse(path, &root, err));
-	const int status = read_fields(root, a, err);
-	return status == TK_EDATA ? tk_error_add_context(err, "%s", path) : status;
 }
 
 int tk_manifest_read(const char *dir, struct tk_artifact **out, struct tk_error *err)
 {
-	struct tk_artifact *a = tk_calloc(1, sizeof(*a));
+	struct tk_artifact *a = tk_calloc(1, sizeof *a);
 	AUTO_TEXT path = tk_path_join(dir, "manifest.json");
 	a->dir = tk_path_make_absolute(dir);
 	a->log_path = tk_path_join(a->dir, "build.log");
-	const int status = read_all(path, a, err);
-	if (status)
-		tk_artifact_free(a);
-	else
-		*out = a;
-	return status;
-}
-
-static int verify_code(const struct tk_artifact_backend *b, struct tk_error *err)
-{
-	struct tk_artifact_backend found = {0};
-	int status = tk_backend_scan(b->path, b->name, &found, err);
-	if (!status && strcmp(found.code_hash, b->code_hash))
-		status = tk_fail(
-		        err, TK_EDATA, "%s does not match the code hash in the manifest", b->path);
-	free(found.path);
-	free(found.kernels);
-	return status;
-}
-
-static int verify_backend(
-        const struct tk_artifact_backend *b, const json_t *o, bool with_code, struct tk_error *err)
-{
-	char file[TK_HASH_HEX_SIZE], wanted[TK_HASH_HEX_SIZE];
-	TRY(read_hash(o, "file_hash", wanted, err));
-	TRY(tk_backend_file_hash(b->path, file, err));
-	if (strcmp(file, wanted))
-		return tk_fail(
-		        err, TK_EDATA, "%s does not match the file hash in the manifest", b->path);
-	return with_code ? verify_code(b, err) : TK_OK;
-}
-
-int tk_manifest_verify(const char *dir, bool with_code, struct tk_error *err)
-{
-	struct tk_artifact *a = NULL;
-	json_auto_t *root = NULL;
-	AUTO_TEXT path = tk_path_join(dir, "manifest.json");
-	int status = tk_manifest_read(dir, &a, err);
+	const int status = read_artifact(path, a, err);
 	if (!status)
-		status = parse(path, &root, err);
-	for (size_t i = 0; !status && i < a->backend_count; i++)
-		status = verify_backend(&a->backends[i],
-		        json_array_get(json_object_get(root, "backends"), i), with_code, err);
-	tk_artifact_free(a);
-	return status;
+		*out = a;
+	else
+		tk_artifact_free(a);
+	return status == TK_EDATA || status == TK_EVERSION ? tk_error_add_context(err, "%s", path)
+	                                                   : status;
 }
 
-/* ---- writing ---- */
-
-static json_t *make_kernels(const struct tk_artifact_backend *b)
+int tk_manifest_verify(const struct tk_artifact *a, bool with_code, struct tk_error *err)
 {
-	json_t *list = json_array();
-	for (size_t i = 0; i < b->kernel_count; i++) {
-		const struct tk_kernel_symbol *k = &b->kernels[i];
-		char name[sizeof(k->name)];
-		tk_text_copy_line(name, sizeof(name), k->name);
-		json_t *o = json_pack("{s:s,s:s,s:s}", "name", name, "code_hash", k->code_hash,
-		        "instructions", k->instructions);
-		for (size_t n = 0; n < COUNT(kernel_numbers); n++)
-			json_object_set_new(o, kernel_numbers[n].name,
-			        json_integer(*(const int64_t *)((const char *)k +
-			                                        kernel_numbers[n].offset)));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static int put_backends(
-        json_t *root, const struct tk_artifact *a, const char *dir, struct tk_error *err)
-{
-	json_t *list = json_array();
-	json_object_set_new(root, "backends", list);
 	for (size_t i = 0; i < a->backend_count; i++) {
 		const struct tk_artifact_backend *b = &a->backends[i];
-		char file_hash[TK_HASH_HEX_SIZE];
-		AUTO_TEXT path = tk_backend_path(dir, b->name);
-		TRY(tk_backend_file_hash(path, file_hash, err));
-		json_array_append_new(list,
-		        json_pack("{s:s,s:s,s:s,s:o}", "name", b->name, "code_hash", b->code_hash,
-		                "file_hash", file_hash, "kernels", make_kernels(b)));
+		char hash[TK_HASH_HEX_SIZE];
+		TRY(tk_backend_file_hash(b->path, hash, err));
+		if (strcmp(hash, b->file_hash))
+			return tk_fail(err, TK_EDATA,
+			        "%s does not match the file hash in the manifest", b->path);
+		if (!with_code)
+			continue;
+		AUTO(tk_artifact_backend) found = {0};
+		TRY(tk_backend_scan(b->path, b->name, &found, err));
+		if (strcmp(found.code_hash, b->code_hash))
+			return tk_fail(err, TK_EDATA,
+			        "%s does not match the code hash in the manifest", b->path);
 	}
 	return TK_OK;
 }
 
-static void put_commit(json_t *root, const struct tk_revision *r)
+/* ---- writing ---- */
+
+static json_t *make_value(const struct member *m, const void *row)
 {
-	if (*r->id)
-		json_object_set_new(root, "commit",
-		        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s}", "id", r->id, "parent", r->parent,
-		                "author_time_s", (json_int_t)r->author_time_s, "commit_time_s",
-		                (json_int_t)r->commit_time_s, "position", (json_int_t)r->position,
-		                "author", r->author, "subject", r->subject));
+	const void *at = (const char *)row + m->offset;
+	switch (m->kind) {
+	case TEXT:
+		return json_string(*(char *const *)at);
+	case STATUS:
+		return json_string(tk_build_status_name(*(const enum tk_build_status *)at));
+	case INT:
+		return json_integer(*(const int64_t *)at);
+	case SECONDS:
+		return json_real(*(const double *)at);
+	default: {
+		AUTO_TEXT clean = copy_text(at);
+		return json_string(clean);
+	}
+	}
+}
+
+static int put_members(
+        json_t *o, const struct member *m, const void *row, const char *key, struct tk_error *err)
+{
+	for (; m->name; m++)
+		if (json_object_set_new(o, m->name, make_value(m, row)))
+			return tk_fail(err, TK_EDATA,
+			        "the manifest of %s cannot be written as JSON: its %s is not UTF-8",
+			        key, m->name);
+	return TK_OK;
+}
+
+/* A new object in a list. */
+static json_t *append_object(json_t *list)
+{
+	json_t *o = json_object();
+	json_array_append_new(list, o);
+	return o;
 }
 
 int tk_manifest_write(const struct tk_artifact *a, const char *dir, struct tk_error *err)
 {
-	json_auto_t *root = json_pack("{s:i,s:s,s:s,s:f,s:I,s:I}", "format", MANIFEST_FORMAT, "key",
-	        a->key, "status", tk_build_status_name(a->status), "wall_s", a->wall_s,
-	        "size_bytes", (json_int_t)a->size_bytes, "built_s", (json_int_t)a->built_s);
-	for (size_t i = 0; i < COUNT(artifact_texts); i++)
-		if (json_object_set_new(root, artifact_texts[i].name,
-		            json_string(
-		                    *(char *const *)((const char *)a + artifact_texts[i].offset))))
-			return tk_fail(err, TK_EDATA,
-			        "the manifest of %s cannot be written as JSON: its %s is not UTF-8",
-			        a->key, artifact_texts[i].name);
-	put_commit(root, &a->commit);
-	TRY(put_backends(root, a, dir, err));
+	json_t *commit = json_object(), *backends = json_array();
+	json_auto_t *root = json_pack(
+	        "{s:i,s:o,s:o}", "format", MANIFEST_FORMAT, "commit", commit, "backends", backends);
+	TRY(put_members(root, artifact_members, a, a->key, err));
+	if (*a->commit.id)
+		TRY(put_members(commit, commit_members, &a->commit, a->key, err));
+	else
+		json_object_del(root, "commit");
+	for (size_t i = 0; i < a->backend_count; i++) {
+		const struct tk_artifact_backend *b = &a->backends[i];
+		json_t *o = append_object(backends), *kernels = json_array();
+		json_object_set_new(o, "kernels", kernels);
+		TRY(put_members(o, backend_members, b, a->key, err));
+		for (size_t k = 0; k < b->kernel_count; k++)
+			TRY(put_members(append_object(kernels), kernel_members, &b->kernels[k],
+			        a->key, err));
+	}
 	AUTO_TEXT text = json_dumps(root, JSON_INDENT(1));
 	AUTO_TEXT path = tk_path_join(dir, "manifest.json");
 	return tk_file_write(path, text, strlen(text), err);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "build/build.h"
-#include "build/manifest.h"
+#include "build/build_internal.h"
 #include "fuzz.h"
 
 static char dir[] = "/dev/shm/tracker-fuzz-XXXXXX", file[64];

@@ -1,0 +1,240 @@
+/* What a build left: its files and its log.
+ *
+ * Files are copied into a folder that the build could not write to: whatever is read later is a
+ * regular file that nobody changes any more. Every file is opened relative to its folder,
+ * without following links and without waiting for FIFOs. */
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "build/build_internal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 32
+#define COPY_MAX ((size_t)1 << 30) /* bytes of one call */
+
+struct collect {
+	uint64_t left_bytes;
+	struct tk_error *err;
+};
+
+static int copy_content(struct collect *c, int in, int out, const char *name)
+{
+	ssize_t n;
+	while ((n = sendfile(out, in, NULL, COPY_MAX)) > 0) {
+		if ((uint64_t)n > c->left_bytes)
+			return tk_fail(c->err, TK_EDATA, "the build left too much in TK_OUT");
+		c->left_bytes -= (uint64_t)n;
+	}
+	return n == 0 ? TK_OK : tk_fail_errno(c->err, "copying %s", name);
+}
+
+/* TK_EDATA: not a regular file. */
+static int copy_file(
+        struct collect *c, int from, const char *name, int to, const char *new_name, mode_t mode)
+{
+	int in = tk_file_open_regular(from, name, c->err);
+	if (in < 0)
+		return in;
+	int out = openat(to, new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0755);
+	int status = out < 0 ? tk_fail_errno(c->err, "copying %s", name)
+	                     : copy_content(c, in, out, name);
+	if (out >= 0 && close(out) && !status)
+		status = tk_fail_errno(c->err, "copying %s", name);
+	close(in);
+	return status;
+}
+
+/* "libx.so" -> "libx.so.1": a name of the same folder. */
+static int copy_link(struct collect *c, int from, int to, const char *name)
+{
+	char target[256];
+	ssize_t n = readlinkat(from, name, target, sizeof(target) - 1);
+	if (n < 0)
+		return tk_fail_errno(c->err, "%s", name);
+	target[n] = '\0';
+	if ((size_t)n == sizeof(target) - 1 || strchr(target, '/') || !strcmp(target, "..") ||
+	        !strcmp(target, "."))
+		return tk_fail(c->err, TK_EDATA,
+		        "%.80s links to \"%.80s\"; expected a name of the same folder", name,
+		        target);
+	return symlinkat(target, to, name) ? tk_fail_errno(c->err, "copying %s", name) : TK_OK;
+}
+
+static int copy_folder(struct collect *c, int from, int to, int depth);
+
+static int copy_subfolder(struct collect *c, int from, int to, const char *name, int depth)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	if (depth == DEPTH_MAX)
+		return tk_fail(c->err, TK_EDATA, "%.80s: folders are nested too deeply", name);
+	int in = openat(from, name, flags), out = -1;
+	if (in >= 0 && !mkdirat(to, name, 0755))
+		out = openat(to, name, flags);
+	int status = out < 0 ? tk_fail_errno(c->err, "copying %s", name)
+	                     : copy_folder(c, in, out, depth + 1);
+	if (out >= 0)
+		close(out);
+	if (in >= 0)
+		close(in);
+	return status;
+}
+
+static int copy_entry(struct collect *c, int from, int to, const char *name, int depth)
+{
+	struct stat st;
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
+		return tk_fail_errno(c->err, "%s", name);
+	if (S_ISDIR(st.st_mode))
+		return copy_subfolder(c, from, to, name, depth);
+	if (S_ISLNK(st.st_mode))
+		return copy_link(c, from, to, name);
+	return copy_file(c, from, name, to, name, st.st_mode);
+}
+
+/* The tracker's own files at the top; an adapter's files of these names are left out. */
+static bool is_own(const char *name, int depth)
+{
+	return depth == 0 && (!strcmp(name, "build.log") || !strcmp(name, "manifest.json"));
+}
+
+static int copy_folder(struct collect *c, int from, int to, int depth)
+{
+	char **names = NULL;
+	size_t count = 0;
+	int status = tk_dir_list_fd(from, &names, &count, c->err);
+	for (size_t i = 0; !status && i < count; i++)
+		if (!is_own(names[i], depth))
+			status = copy_entry(c, from, to, names[i], depth);
+	tk_names_free(names, count);
+	return status;
+}
+
+int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err)
+{
+	struct collect c = {max_bytes, err};
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
+	int status = out < 0 ? tk_fail_errno(err, "%s", in < 0 ? from : to)
+	                     : copy_folder(&c, in, out, 0);
+	if (out >= 0)
+		close(out);
+	if (in >= 0)
+		close(in);
+	return status;
+}
+
+int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err)
+{
+	struct collect c = {max_bytes, err};
+	return copy_file(&c, AT_FDCWD, log, AT_FDCWD, to, 0644);
+}
+
+/* ---- the log ---- */
+
+/* Phrases of compilers, linkers, make, CMake and the system, in any case of letters. */
+static const char *const error_signs[] = {"error:", "CMake Error", "undefined reference",
+        "undefined symbol", "cannot find", "cannot open", "Cannot allocate memory",
+        "memory exhausted", "out of memory", "No space left", "Permission denied",
+        "command not found", ": not found", "No rule to make target", "Segmentation fault", "ERROR",
+        NULL};
+static const char *const disk_full_signs[] = {
+        "No space left on device", "Disk quota exceeded", NULL};
+/* As make, gcc, clang, nvcc, collect2 and ninja print it. A shell prints only "Killed" at the end
+ * of a line. */
+static const char *const killed_signs[] = {"Killed signal terminated program",
+        "terminated with signal 9", "died due to signal 9", "unable to execute command: Killed",
+        "virtual memory exhausted", "Cannot allocate memory", "out of memory allocating",
+        "LLVM ERROR: out of memory", "c++: fatal error: Killed", "std::bad_alloc", "Killed\n",
+        NULL};
+
+static bool has_sign(const char *line, const char *const *signs,
+        char *(*find)(const char *line, const char *sign))
+{
+	while (*signs && !find(line, *signs))
+		signs++;
+	return *signs;
+}
+
+/* An adapter without a sandbox may have replaced the log. NULL: there is none. */
+static FILE *open_log(const char *path)
+{
+	int fd = tk_file_open_regular(AT_FDCWD, path, NULL);
+	return fd < 0 ? NULL : tk_check_memory(fdopen(fd, "r"));
+}
+
+static bool has_line(const char *log_path, const char *const *signs)
+{
+	AUTO_TEXT line = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *f = open_log(log_path);
+	while (f && !found && getline(&line, &size, f) >= 0)
+		found = has_sign(line, signs, strstr);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool tk_build_log_has_disk_full(const char *log_path)
+{
+	return has_line(log_path, disk_full_signs);
+}
+
+bool tk_build_log_has_killed_tool(const char *log_path)
+{
+	return has_line(log_path, killed_signs);
+}
+
+/* "CMake Error at FILE:LINE (message):" lacks the message: it is the next line with a compiler's
+ * error, else the next line that is not blank. NULL: none. */
+static char *find_message_of_cmake(FILE *f)
+{
+	AUTO_TEXT line = NULL;
+	char *next = NULL;
+	size_t size = 0;
+	for (int left = 40; left > 0 && getline(&line, &size, f) >= 0; left--) {
+		const char *text = line + strspn(line, " \t\r\n");
+		const bool is_compiler = strstr(text, " error: ") != NULL;
+		if (!*text || (next && !is_compiler))
+			continue;
+		free(next);
+		next = tk_strndup(text, strcspn(text, "\r\n"));
+		if (is_compiler)
+			break;
+	}
+	return next;
+}
+
+/* The first line with an error, else the last one that is not blank. */
+char *tk_build_log_find_error(const char *log_path)
+{
+	char clean[400] = "";
+	AUTO_TEXT line = NULL, *message = NULL;
+	size_t size = 0;
+	FILE *f = open_log(log_path);
+	for (bool found = false; f && !found && getline(&line, &size, f) >= 0;) {
+		char *text = line + strspn(line, " \t");
+		const size_t len = strcspn(text, "\r\n");
+		text[len] = '\0';
+		if (!len)
+			continue;
+		found = has_sign(text, error_signs, strcasestr);
+		if (found && strstr(text, "CMake Error at ") && text[len - 1] == ':')
+			message = find_message_of_cmake(f);
+		AUTO_TEXT both =
+		        tk_sprintf("%s%s%s", text, message ? " " : "", message ? message : "");
+		tk_text_copy_line(clean, sizeof(clean), both);
+	}
+	if (f)
+		fclose(f);
+	return tk_strdup(clean);
+}
