@@ -49,13 +49,6 @@ static int write_shared_data(struct tk_site *site, struct tk_error *err)
 
 static int render_all(struct tk_site *site, const struct tk_assets *assets, struct tk_error *err)
 {
-	static int (*const pages[])(struct tk_site *, struct tk_error *) = {tk_page_write_series,
-	        tk_page_write_overview, tk_page_write_trends, tk_page_write_kernels,
-	        tk_page_write_rooflines, tk_page_write_lists, tk_page_write_nights,
-	        tk_page_write_upstreams, tk_page_write_versions, tk_page_write_revisions,
-	        tk_page_write_machines, tk_page_write_alerts, tk_page_write_method,
-	        tk_page_write_compare, tk_page_write_kernel_traces, tk_page_write_tunings,
-	        tk_page_write_api, tk_page_write_badges};
 	site->has_charts = assets->has_charts;
 	snprintf(site->version, sizeof site->version, "%.8s", assets->hash);
 	tk_totals_plan(&site->model, &site->totals);
@@ -63,8 +56,7 @@ static int render_all(struct tk_site *site, const struct tk_assets *assets, stru
 	        .model = &site->model, .out = site->out, .totals = &site->totals};
 	TRY(tk_chart_data_write(&site->data, err));
 	TRY(tk_assets_put(assets, site->out, err));
-	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
-		TRY(pages[i](site, err));
+	TRY(tk_page_write_all(site, err));
 	return write_shared_data(site, err);
 }
 

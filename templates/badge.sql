@@ -1,9 +1,9 @@
--- badges/: one for the site, named ?1, and one for each series. White text has a contrast of at least
+-- badges/: one for the site, and one for each series. White text has a contrast of at least
 -- 4.5:1 on each colour; 7 px a character of 11 px text, and textLength makes any font fit.
 
 -- badges:
 WITH status AS (SELECT sum(tone = 'bad') AS worse, sum(verdict_night_id > 0) AS analysed FROM page_series),
-b AS (SELECT -1 AS place, 'status' AS file, ?1 AS name,
+b AS (SELECT -1 AS place, 'status' AS file, (SELECT title FROM page_site) AS name,
     CASE WHEN NOT analysed THEN 'not compared' WHEN worse THEN counted(worse) || ' worse'
       ELSE 'no regressions' END AS text,
     CASE WHEN NOT analysed THEN 'quiet' WHEN worse THEN 'bad' ELSE 'good' END AS tone FROM status

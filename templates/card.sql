@@ -1,5 +1,9 @@
 -- cards/MODEL.html: ?1 is the card, ?2 below what difference times tie.
 
+-- pages:
+SELECT card, 'cards/' || file || '.html', clip(name, 100), tie FROM page_card, page_site
+WHERE card_place = 1 ORDER BY card
+
 -- .:
 SELECT max(devices) AS devices, percent(?2) AS tie FROM page_card WHERE card = ?1
 

@@ -1,10 +1,18 @@
 -- lists/: the series of device ?2 and operation ?3; 0: of all.
 
+-- pages:
+SELECT 0, 'lists/index.html', 'Series', 0, -1 WHERE (SELECT count(*) FROM page_series) <= 1000
+UNION ALL SELECT * FROM (SELECT 0, 'lists/' || slug(m.name || '.' || d.slug) || '.' || op_file || '.html',
+    clip(op, 40) || ' on ' || clip(m.name || '/' || d.slug, 80), d.id, op_id
+  FROM page_series p JOIN device d ON d.id = device_id JOIN machine m ON m.id = machine_id
+  WHERE has_result AND (SELECT count(*) FROM page_series) > 1000
+  GROUP BY d.id, op_id ORDER BY m.id, d.slug, op_id)
+
 -- groups:
 SELECT op_id AS "id-", clip(op, 40) AS name, sum(is_chosen) AS count, sum(is_chosen) > 0 AS "any?",
   max(is_chosen AND has_rate) AS "has_rate?", max(has_result AND is_suite_time) AS "page?",
   '../kernels/' || op_file || '.html' AS group_href
-FROM (SELECT *, has_result AND ?2 IN (0, device_id) AND ?3 IN (-1, op_id) AS is_chosen, ?1 AS unused
+FROM (SELECT *, has_result AND ?2 IN (0, device_id) AND ?3 IN (-1, op_id) AS is_chosen
   FROM page_series)
 GROUP BY op_id ORDER BY op_id
 
@@ -18,5 +26,5 @@ WHERE op_id = ?1 AND has_result AND ?2 IN (0, p.device_id) AND ?3 IN (-1, op_id)
 ORDER BY CASE tone WHEN 'bad' THEN 0 WHEN 'good' THEN 1 ELSE 2 END, place
 
 -- .:
-SELECT counted(count(*)) AS count, count(*) > 1000 AS "many?", ?1 AS "unused-", ?2 <> 0 AS "part?"
+SELECT counted(count(*)) AS count, count(*) > 1000 AS "many?", ?2 <> 0 AS "part?"
 FROM page_series WHERE has_result AND ?2 IN (0, device_id) AND ?3 IN (-1, op_id)

@@ -1,5 +1,8 @@
 -- machines/NAME.html: ?1 is the machine.
 
+-- pages:
+SELECT id, 'machines/' || slug(name) || '.html', clip(name, 100) FROM page_machine ORDER BY place
+
 -- .:
 SELECT m.attributes AS "attributes*", n.id IS NOT NULL AS "has_night?", minute(n.as_of_s) AS night,
   n.status AS night_state, tone('night', n.status) AS night_tone,

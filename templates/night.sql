@@ -1,5 +1,10 @@
 -- nights/NAME.html: ?1 is the night.
 
+-- pages:
+SELECT n.id, 'nights/' || p.file || '.html', 'Night of ' || minute(n.as_of_s) || ' on ' || clip(m.name, 80)
+FROM page_night p JOIN night n USING (id) JOIN machine m ON m.id = n.machine_id
+WHERE p.file IS NOT NULL ORDER BY n.started_s DESC, n.id DESC
+
 -- night:
 SELECT * FROM page_night_row WHERE "id-" = ?1
 

@@ -1,4 +1,4 @@
--- index.html: ?1 is the time of the site.
+-- index.html
 
 -- .:
 SELECT iif(n, n || iif(n = 1, ' open alert', ' open alerts'), '') AS open_alerts,
@@ -13,7 +13,7 @@ SELECT clip(lead_title, 140) AS alert_title, clip(group_uid, 80) AS alert_uid,
   iif(n > 1, 'and ' || (n - 1) || ' more series', '') AS more, day(opened_s) AS opened,
   CASE days WHEN 0 THEN 'new' WHEN 1 THEN '1 day' ELSE days || ' days' END AS age,
   state, tone('triage', state) AS tone, clip(owner, 60) AS owner
-FROM (SELECT *, max((?1 - opened_s) / 86400, 0) AS days FROM page_alert_group WHERE is_open)
+FROM (SELECT g.*, max((now_s - opened_s) / 86400, 0) AS days FROM page_alert_group g, page_site WHERE is_open)
 ORDER BY opened_s, group_uid LIMIT 12
 
 -- .:
@@ -76,7 +76,7 @@ SELECT m.id AS "id-", clip(m.name, 60) AS machine, 'machines/' || slug(m.name) |
     FROM stage WHERE night_id = n.id AND status IN ('failed', 'running')
     ORDER BY started_s, place('stage-name', name) LIMIT 1), '')), 200) AS reason
 FROM page_machine m
-  LEFT JOIN (SELECT *, ?1 - as_of_s > 36 * 3600 AS is_stale FROM page_night) n ON n.id = m.last_night_id
+  LEFT JOIN (SELECT n.*, now_s - as_of_s > 36 * 3600 AS is_stale FROM page_night n, page_site) n ON n.id = m.last_night_id
   LEFT JOIN (SELECT night_id, sum(is_timed(outcome)) AS timed, sum(outcome = 'unstable') AS unstable
     FROM run WHERE night_id IN (SELECT last_night_id FROM page_machine) GROUP BY night_id) r
     ON r.night_id = m.last_night_id

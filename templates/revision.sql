@@ -1,5 +1,10 @@
 -- revisions/NAME.html: ?1 is the revision.
 
+-- pages:
+SELECT id, 'revisions/' || file || '.html', clip(iif(subject = '', rev, subject), 160)
+FROM page_revision_file JOIN revision USING (id)
+ORDER BY upstream_id, position, commit_time_s, id
+
 -- revision:
 SELECT r.id AS "revision+", clip(r.rev, 120) AS full, clip(r.author, 80) AS author,
   minute(r.commit_time_s) AS commit_time, r.commit_time_s <> 0 AS "dated?",

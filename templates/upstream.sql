@@ -1,7 +1,13 @@
 -- upstreams/NAME.html: ?1 is the upstream.
 
+-- pages:
+SELECT "id-", 'upstreams/' || href, name FROM page_upstream ORDER BY name
+
 -- upstream:
 SELECT * FROM page_upstream WHERE "id-" = ?1
+
+-- .:
+SELECT ifnull((SELECT versions_href FROM page_versions WHERE upstream_id = ?1), '') AS versions_href
 
 -- The newest 500, and older ones with a change point; the newest good build, else the newest.
 -- list:

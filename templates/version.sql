@@ -1,5 +1,9 @@
 -- versions/NAME.html: ?1 is the upstream, below it ?2 what difference times tie.
 
+-- pages:
+SELECT upstream_id, replace(versions_href, '../', ''), clip(name, 90) || ': versions', tie
+FROM page_versions JOIN upstream u ON u.id = upstream_id, page_site ORDER BY u.name
+
 -- .:
 SELECT ?1 AS "upstream_id-", clip(u.name, 60) AS upstream, count(k) AS count,
   count(k) < max(ifnull(measured, 0)) AS "cut?",

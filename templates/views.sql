@@ -54,6 +54,13 @@ FROM upstream u LEFT JOIN revisions t ON t.upstream_id = u.id
     WHERE r.upstream_id = u.id AND place = 1)
 
 -- The newest good build of a revision, and the newest one of the same kind before it.
+-- Packages with a page of their versions.
+-- page_versions: table by upstream_id
+SELECT DISTINCT u.id AS upstream_id, '../versions/' || iif(slug(u.name) = 'index', 'index_', slug(u.name)) ||
+  '.html' AS versions_href
+FROM page_series p JOIN series s USING (id) JOIN upstream u ON u.id = s.upstream_id
+WHERE u.kind = 'package' AND p.is_ranked
+
 -- page_build_pair: table by revision_id
 WITH newest AS (SELECT b.*, r.upstream_id, r.position, r.commit_time_s,
     row_number() OVER (PARTITION BY b.revision_id, b.adapter, b.arch ORDER BY b.id DESC) AS age,

@@ -9,11 +9,6 @@
 #include "site_gen/report/report.h"
 #include "store/query/record.h"
 
-static const char *site_title(const struct tk_site *site)
-{
-	return site->options->title && *site->options->title ? site->options->title : "tracker";
-}
-
 /* Writes `head` and the rows, which it takes. */
 static int put_rows(struct tk_site *site, const char *path, const char *head, json_t *rows,
         struct tk_error *err)
@@ -53,13 +48,27 @@ static int put_alerts(struct tk_site *site, struct tk_error *err)
 /* The report of `tracker report --format=md`. */
 static int write_summary(struct tk_site *site, struct tk_error *err)
 {
-	const struct tk_report_options options = {.title = site_title(site),
+	const char *title = site->options->title;
+	const struct tk_report_options options = {.title = title && *title ? title : "tracker",
 	        .tie = site->options->tie,
 	        .now_s = site->options->now_s,
 	        .format = TK_DOCUMENT_MARKDOWN};
 	tk_buf_clear(&site->page);
 	TRY(tk_report_add(&site->model, &options, &site->page, err));
 	return tk_output_put(site->out, "api/summary.md", &site->page, err);
+}
+
+static int put_badges(struct tk_site *site, struct tk_error *err)
+{
+	struct tk_value *page = tk_page_begin(site, "", "Badges", TK_SECTION_OVERVIEW);
+	TRY(tk_page_add_sql(site, page, "badge", TK_NO_ARGS, err));
+	for (struct tk_value *o = tk_value_find_list(page, "badges")->first; o; o = o->next) {
+		AUTO_TEXT path = tk_sprintf("badges/%s.svg", tk_value_find_text(o, "file"));
+		tk_buf_clear(&site->page);
+		TRY(tk_templates_render(site->templates, "badge", o, &site->page, err));
+		TRY(tk_output_put(site->out, path, &site->page, err));
+	}
+	return 0;
 }
 
 int tk_page_write_api(struct tk_site *site, struct tk_error *err)
@@ -71,18 +80,6 @@ int tk_page_write_api(struct tk_site *site, struct tk_error *err)
 	        site, "api/series.json", "{\"format\":2,\"minor\":1,\"series\":[", "series", err));
 	TRY(put_query(site, "api/machines.json", made, "machines", err));
 	TRY(put_alerts(site, err));
+	TRY(put_badges(site, err));
 	return write_summary(site, err);
-}
-
-int tk_page_write_badges(struct tk_site *site, struct tk_error *err)
-{
-	struct tk_value *page = tk_page_begin(site, "", "Badges", TK_SECTION_OVERVIEW);
-	TRY(tk_page_add_sql(site, page, "badge", TK_ARGS(site_title(site)), err));
-	for (struct tk_value *o = tk_value_find_list(page, "badges")->first; o; o = o->next) {
-		AUTO_TEXT path = tk_sprintf("badges/%s.svg", tk_value_find_text(o, "file"));
-		tk_buf_clear(&site->page);
-		TRY(tk_templates_render(site->templates, "badge", o, &site->page, err));
-		TRY(tk_output_put(site->out, path, &site->page, err));
-	}
-	return 0;
 }

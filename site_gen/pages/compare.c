@@ -265,16 +265,14 @@ static int write_data(struct tk_site *site, const struct contender *contenders, 
 	return status;
 }
 
-int tk_page_write_compare(struct tk_site *site, struct tk_error *err)
+int tk_page_add_compare(
+        struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err)
 {
 	struct contender *contenders =
 	        tk_malloc((site->model.series_count + 1) * sizeof *contenders);
 	size_t count = find_contenders(&site->model, contenders);
 	int status = write_data(site, contenders, count, err);
 	free(contenders);
-	if (status)
-		return status;
-	struct tk_value *page = tk_page_begin(site, "compare.html", "Compare", TK_SECTION_COMPARE);
 	tk_value_set_flag(page, "any", count > 0);
-	return tk_page_finish(site, "compare", "compare.html", err);
+	return status;
 }

@@ -127,9 +127,50 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-int tk_page_store_facts(const struct tk_model *m, struct tk_error *err)
+/* The words of lists with their meanings and tones. */
+static int store_words(struct tk_store *s, struct tk_error *err)
 {
+	TRY(make_table(s, "list, value, word, meaning, tone", "page_word", err));
+	for (const struct tk_tone_list *list = tk_tone_lists; list->name; list++)
+		for (int i = 0; i < list->words->count; i++)
+			TRY(insert(s, "page_word",
+			        TK_ARGS((const char *)NULL, list->name, i,
+			                tk_vocabulary_name(list->words, i),
+			                tk_vocabulary_meaning(list->words, i),
+			                tk_tone_name(list->tones ? list->tones[i] : TK_TONE_QUIET)),
+			        err));
+	return 0;
+}
+
+static int store_revisions(const struct tk_model *m, struct tk_error *err)
+{
+	TRY(make_table(m->store, "file", "page_revision_file", err));
+	for (size_t i = 0; i < m->revision_rows.count; i++)
+		if (m->revision_files[i])
+			TRY(insert(m->store, "page_revision_file",
+			        TK_ARGS(TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i)
+			                        ->id,
+			                m->revision_files[i]),
+			        err));
+	return 0;
+}
+
+static int store_site(struct tk_store *s, const struct tk_site_options *o, struct tk_error *err)
+{
+	TRY(make_table(s, "title, base_url, now_s, tie", "page_site", err));
+	return insert(s, "page_site",
+	        TK_ARGS(1, o->title && *o->title ? o->title : "tracker",
+	                o->base_url ? o->base_url : "", o->now_s, o->tie),
+	        err);
+}
+
+int tk_page_store_facts(
+        const struct tk_model *m, const struct tk_site_options *options, struct tk_error *err)
+{
+	TRY(store_site(m->store, options, err));
+	TRY(store_words(m->store, err));
 	TRY(store_machines(m, err));
 	TRY(store_nights(m, err));
+	TRY(store_revisions(m, err));
 	return store_series(m, err);
 }

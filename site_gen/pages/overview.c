@@ -389,10 +389,10 @@ static void draw_nights(struct tk_site *site, struct tk_value *page)
 	}
 }
 
-int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
+int tk_page_add_overview(
+        struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err)
 {
 	const struct tk_site_period newest = {0};
-	struct tk_value *page = tk_page_begin(site, "index.html", "Overview", TK_SECTION_OVERVIEW);
 	AUTO(tk_site_causes) causes = {0};
 	TRY(tk_site_causes_load(&site->model, &newest, &causes, err));
 	tk_value_set_time(page, "made", site->options->now_s);
@@ -400,10 +400,8 @@ int tk_page_write_overview(struct tk_site *site, struct tk_error *err)
 	set_flags(site, page, &causes);
 	TRY(set_headline(site, page, &causes, err));
 	set_causes(site, page, &causes);
-	TRY(tk_page_add_sql(site, page, "overview", TK_ARGS(site->options->now_s), err));
 	draw_nights(site, page);
 	set_tiles(site, page);
 	set_standings(site, page);
-	TRY(tk_page_add_sql(site, page, "matrix", TK_ARGS(0), err));
-	return tk_page_finish(site, "overview", "index.html", err);
+	return 0;
 }

@@ -61,25 +61,23 @@ enum tk_section {
 	        TK_SECTION_COUNT
 };
 
-/* The pages; one source file each. */
+int tk_page_write_all(struct tk_site *site, struct tk_error *err);
+
+/* The pages that are more than queries; one source file each. */
 int tk_page_write_series(struct tk_site *site, struct tk_error *err);
-int tk_page_write_overview(struct tk_site *site, struct tk_error *err);
 int tk_page_write_trends(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
-int tk_page_write_nights(struct tk_site *site, struct tk_error *err);
-int tk_page_write_lists(struct tk_site *site, struct tk_error *err);
-int tk_page_write_upstreams(struct tk_site *site, struct tk_error *err);
-int tk_page_write_versions(struct tk_site *site, struct tk_error *err);
-int tk_page_write_revisions(struct tk_site *site, struct tk_error *err);
-int tk_page_write_machines(struct tk_site *site, struct tk_error *err);
-int tk_page_write_alerts(struct tk_site *site, struct tk_error *err);
-int tk_page_write_method(struct tk_site *site, struct tk_error *err);
-int tk_page_write_compare(struct tk_site *site, struct tk_error *err);
 int tk_page_write_tunings(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
-int tk_page_write_api(struct tk_site *site, struct tk_error *err);
-int tk_page_write_badges(struct tk_site *site, struct tk_error *err);
+int tk_page_write_api(struct tk_site *site, struct tk_error *err); /* and badges */
+/* What they add to the page; `unused` is 0. */
+int tk_page_add_versions(
+        struct tk_site *site, struct tk_value *page, int64_t upstream_id, struct tk_error *err);
+int tk_page_add_overview(
+        struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err);
+int tk_page_add_compare(
+        struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err);
 
 /* Starts a page: resets the arena, sets title, navigation and `root` ("" or "../"). A page may set
  * `description`, which links to it show, to a better one. */
@@ -90,13 +88,6 @@ void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t style, con
 /* Renders and registers the page. */
 int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
-
-/* FOLDER and a file name for the name of an upstream. */
-void tk_page_upstream_path(
-        const struct tk_upstream_row *u, const char *folder, char path[TK_PAGE_PATH_SIZE]);
-/* versions_href, from a folder: the page of its versions; "": it has none. */
-void tk_page_set_versions_link(
-        struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u);
 
 /* Moves site->markup into a member and empties it. */
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key);

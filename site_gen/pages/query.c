@@ -242,7 +242,7 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 	if (!status)
 		status = tk_page_add_functions(s, err);
 	if (!status)
-		status = tk_page_store_facts(&site->model, err);
+		status = tk_page_store_facts(&site->model, site->options, err);
 	for (size_t i = 0; !status && i < site->queries->count; i++)
 		if (!strcmp(site->queries->at[i].page, VIEWS))
 			status = make_view(s, &site->queries->at[i], err);
@@ -295,21 +295,31 @@ const char *tk_page_find_sql(const struct tk_site *site, const char *page, const
 	return q->sql;
 }
 
+/* Those of `args` up to the last that the query names; 0 where there is none. */
+static void choose_args(
+        const char *sql, const struct tk_arg *args, struct tk_arg used[TK_PAGE_ARGS_MAX + 1])
+{
+	bool any = false;
+	for (int n = TK_PAGE_ARGS_MAX; n-- > 0;) {
+		const char name[] = {'?', (char)('1' + n), 0};
+		any = any || strstr(sql, name);
+		used[n] = any ? tk_arg_int(0) : (struct tk_arg){0};
+	}
+	for (int n = 0; args && args[n].kind != TK_ARG_END; n++)
+		if (used[n].kind != TK_ARG_END)
+			used[n] = args[n];
+}
+
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err)
 {
 	for (size_t i = 0; i < site->queries->count; i++) {
 		const struct tk_page_query *q = &site->queries->at[i];
 		struct tk_arg used[TK_PAGE_ARGS_MAX + 1] = {{0}};
-		for (size_t n = 0; !strcmp(q->page, page) && n < TK_PAGE_ARGS_MAX; n++) {
-			const char name[] = {'?', (char)('1' + n), 0};
-			if (strstr(q->sql, name))
-				used[n] = args && args[n].kind != TK_ARG_END ? args[n]
-				                                             : tk_arg_int(0);
-			else
-				break;
-		}
-		if (!strcmp(q->page, page) && run_query(site, o, q->key, q->sql, used, err))
+		if (strcmp(q->page, page) || !strcmp(q->key, "pages"))
+			continue;
+		choose_args(q->sql, args, used);
+		if (run_query(site, o, q->key, q->sql, used, err))
 			return tk_error_add_context(err, "%s.sql: %s", page, q->key);
 	}
 	return 0;

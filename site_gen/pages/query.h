@@ -19,12 +19,13 @@
 
 struct tk_model;
 struct tk_site;
+struct tk_site_options;
 struct tk_value;
 
 #define TK_PAGE_ARGS_MAX 3
 /* The queries of PAGE.sql, beside the templates. Each stands below a line "-- KEY:", the list that
  * it makes, "-- .:", members of the object itself, or "-- LIST/KEY:", the same for each object of
- * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. views.sql has views for all pages. */
+ * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c. views.sql has views for all pages. */
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err);
 /* One of them, which must be there. */
@@ -35,7 +36,8 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
 void tk_page_free_queries(struct tk_site *site);
 int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
 /* What the model knows and SQL does not, as tables page_machine, page_night, ... */
-int tk_page_store_facts(const struct tk_model *m, struct tk_error *err);
+int tk_page_store_facts(
+        const struct tk_model *m, const struct tk_site_options *options, struct tk_error *err);
 /* A JSON object as a list of keys and values. */
 void tk_page_set_attributes(struct tk_value *o, const char *key, const char *json);
 

@@ -314,7 +314,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	set_changes(site, page, s);
 	set_peers(site, page, s);
 	set_others(site, page, s);
-	tk_page_set_versions_link(site, page, s->upstream);
+	TRY(tk_page_add_sql(site, page, "series", TK_ARGS(s->row->id), err));
 	TRY(tk_page_set_code(site, page, s, err));
 	json_auto_t *marks = json_array();
 	TRY(set_marks(site, page, s, marks, err));

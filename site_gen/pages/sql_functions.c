@@ -239,7 +239,7 @@ static char *public_url(const struct tk_arg *a)
 	RETURN_TEXT(tk_link_strip_user(a[0].text, text));
 }
 
-/* tone(list, word): the class of a word; tk_tone_find() names the lists */
+/* tone(list, word): the class of a word; tone.c has the lists */
 static char *tone(const struct tk_arg *a)
 {
 	return tk_strdup(tk_tone_name(tk_tone_find(a[0].text, a[1].text)));

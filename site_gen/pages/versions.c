@@ -1,34 +1,11 @@
 /* versions/: how each version of a package performs, on an axis of versions instead of dates. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/try.h"
-#include "core/upstream_kind.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/escape.h"
-
-static bool has_versions(const struct tk_model *m, const struct tk_upstream_row *u)
-{
-	enum tk_upstream_kind kind;
-	if (tk_upstream_kind_parse(u->kind, &kind) || kind != TK_UPSTREAM_PACKAGE)
-		return false;
-	for (size_t i = 0; i < m->series_count; i++)
-		if (m->series[i].upstream == u && tk_series_is_ranked(&m->series[i]))
-			return true;
-	return false;
-}
-
-void tk_page_set_versions_link(
-        struct tk_site *site, struct tk_value *o, const struct tk_upstream_row *u)
-{
-	char path[TK_PAGE_PATH_SIZE] = "";
-	if (has_versions(&site->model, u))
-		tk_page_upstream_path(u, "../versions/", path);
-	tk_value_set(o, "versions_href", path);
-}
 
 /* ---- charts: the problems of a section that changed most ---- */
 
@@ -132,29 +109,11 @@ static int set_charts(
 	return 0;
 }
 
-/* ---- the page ---- */
-
-static int write_page(struct tk_site *site, const struct tk_upstream_row *u, struct tk_error *err)
+int tk_page_add_versions(
+        struct tk_site *site, struct tk_value *page, int64_t upstream_id, struct tk_error *err)
 {
-	char path[TK_PAGE_PATH_SIZE], title[140];
-	tk_page_upstream_path(u, "versions/", path);
-	snprintf(
-	        title, sizeof title, "%.*s: versions", (int)tk_utf8_clip_len(u->name, 90), u->name);
-	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_UPSTREAMS);
-	TRY(tk_page_add_sql(site, page, "version", TK_ARGS(u->id, site->options->tie), err));
 	struct tk_value *section = tk_value_find_list(page, "sections")->first;
 	for (; section; section = section->next)
-		TRY(set_charts(site, section, u->id, err));
-	return tk_page_finish(site, "version", path, err);
-}
-
-int tk_page_write_versions(struct tk_site *site, struct tk_error *err)
-{
-	const struct tk_rows *rows = &site->model.upstream_rows;
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct tk_upstream_row *u = TK_ROWS_AT(rows, struct tk_upstream_row, i);
-		if (has_versions(&site->model, u))
-			TRY(write_page(site, u, err));
-	}
+		TRY(set_charts(site, section, upstream_id, err));
 	return 0;
 }
