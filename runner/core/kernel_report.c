@@ -12,8 +12,6 @@
 #define NAME_SIZE 49
 #define TINY_NS 0.05
 
-TK_VOCABULARY(kernel_report, "kind of kernel report", TK_KERNEL_REPORTS);
-
 double tk_kernel_report_number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);

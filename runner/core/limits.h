@@ -1,11 +1,27 @@
-/* What a device can do at most, and whether a time is possible at all.
+/* What a device can do at most: by the vendors' data sheets, found by the name that the driver
+ * gives, and by its measured ceilings. And whether a time is possible at all.
  *
  * Each bound holds for every correct kernel, so a time below it is wrong whatever verification
  * says. docs/explanation/verification.md gives the reason for each of them. */
 #ifndef TK_CORE_LIMITS_H
 #define TK_CORE_LIMITS_H
 #include "core/problem.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
+
+struct tk_datasheet {
+	const char *device;          /* name pattern, fnmatch(3) */
+	double bf16, fp8, tf32, f32; /* dense, TFLOP/s; 0: not supported; f16 equals bf16 */
+	double memory;               /* TB/s */
+	double margin; /* what the highest clock exceeds the sheet's by, as a factor */
+	const char *source;
+};
+
+/* NULL: unknown device. */
+const struct tk_datasheet *tk_datasheet_find(const char *device_name);
+
+/* The dense peak rate for the types of the problem's operands (the slower one), in GFLOP/s; 0: the
+ * device or the type is not known. */
+double tk_datasheet_find_peak(const char *device_name, const struct tk_problem_spec *p);
 
 /* The shortest launch: the name of this ceiling, which is a time, and the problem that is measured
  * for it. */

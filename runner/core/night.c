@@ -2,13 +2,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-TK_VOCABULARY(night_kind, "night kind", TK_NIGHT_KINDS);
-TK_VOCABULARY_WRITTEN(night_status, "night status", TK_NIGHT_STATUSES);
-TK_VOCABULARY_WRITTEN(stage, "stage", TK_STAGES);
-TK_VOCABULARY_WRITTEN(stage_status, "stage status", TK_STAGE_STATUSES);
-TK_VOCABULARY_WRITTEN(resolution_status, "status of an upstream", TK_RESOLUTION_STATUSES);
-TK_VOCABULARY(build_status, "build status", TK_BUILD_STATUSES);
-
 static uint32_t parse_part(const char *text)
 {
 	unsigned long part = text ? strtoul(text, NULL, 10) : 0;

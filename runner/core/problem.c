@@ -1,41 +1,34 @@
-/* What each op is made of: keys, defaults, and the rules between keys. Reading and writing the text
- * is problem_text.c.
- */
+/* What each op is made of: keys, titles, defaults, and the rules between keys; element types and
+ * operations. Reading and writing the text is problem_text.c. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "core/problem_keys.h"
+#include "core/problem_internal.h"
 
 /* Bytes off an address that is aligned for everything, as allocations are. */
 #define OFFSET_MAX 255
 #define PAD_MAX 65536 /* elements */
 #define AT(field) offsetof(struct tk_problem_spec, field)
 /* clang-format off */
-#define SIZE_REQUIRED(name, field) \
-	{ name, TK_KEY_SIZE, AT(field), true, 1, TK_PROBLEM_SIZE_MAX, NULL }
-#define SIZE_OPTIONAL(name, field, least) \
-	{ name, TK_KEY_SIZE, AT(field), false, least, TK_PROBLEM_SIZE_MAX, NULL }
-#define PLAIN(name, kind, field) { name, kind, AT(field), false, 0, 0, NULL }
-#define DIST { "dist", TK_KEY_DIST, AT(dist), false, 0, 0, quiet_dist }
-#define OFFSET \
-	{ "offset", TK_KEY_SIZE, AT(offset), false, 0, OFFSET_MAX, quiet_offset }
+#define REQUIRED(name, field) \
+	{ name, TK_KEY_SIZE, AT(field), NULL, 1, TK_PROBLEM_SIZE_MAX, false }
+#define SIZE(name, field, fallback, least) \
+	{ name, TK_KEY_SIZE, AT(field), fallback, least, TK_PROBLEM_SIZE_MAX, false }
+#define QUIET_SIZE(name, field, fallback, least, most) \
+	{ name, TK_KEY_SIZE, AT(field), fallback, least, most, true }
+#define WORD(name, kind, field, fallback) { name, kind, AT(field), fallback, 0, 0, false }
+#define QUIET_WORD(name, kind, field, fallback) { name, kind, AT(field), fallback, 0, 0, true }
+#define DIST QUIET_WORD("dist", TK_KEY_DIST, dist, "normal")
+#define OFFSET QUIET_SIZE("offset", offset, "0", 0, OFFSET_MAX)
+
+#define NUMBERS(lead, separator, ...) { TK_TITLE_NUMBERS, lead, separator, { __VA_ARGS__ } }
+#define ALL_NUMBERS(...) { TK_TITLE_ALL_NUMBERS, "", 'x', { __VA_ARGS__ } }
+#define NAMED(name) { TK_TITLE_NAMED, name, 0, { name } }
+#define VALUE(name) { TK_TITLE_VALUE, NULL, 0, { name } }
+#define FLAG(lead, ...) { TK_TITLE_FLAG, lead, 0, { __VA_ARGS__ } }
 /* clang-format on */
-
-static bool quiet_dist(const struct tk_problem_spec *p)
-{
-	return p->dist == TK_DIST_NORMAL;
-}
-
-static bool quiet_offset(const struct tk_problem_spec *p)
-{
-	return p->offset == 0;
-}
-
-static bool quiet_pad(const struct tk_problem_spec *p)
-{
-	return p->pad == 0;
-}
 
 static double default_scale(int64_t d)
 {
@@ -44,35 +37,28 @@ static double default_scale(int64_t d)
 
 /* ---- gemm ---- */
 
-static bool quiet_batch(const struct tk_problem_spec *p)
-{
-	return p->gemm.batch == 1;
-}
-
 /* clang-format off */
 static const struct tk_problem_key gemm_keys[] = {
-	PLAIN("a", TK_KEY_DTYPE, gemm.a),
-	PLAIN("acc", TK_KEY_DTYPE, gemm.acc),
-	PLAIN("b", TK_KEY_DTYPE, gemm.b),
-	{ "batch", TK_KEY_SIZE, AT(gemm.batch), false, 1, TK_PROBLEM_SIZE_MAX, quiet_batch },
-	PLAIN("c", TK_KEY_DTYPE, gemm.c),
+	WORD("a", TK_KEY_DTYPE, gemm.a, "f32"),
+	WORD("acc", TK_KEY_DTYPE, gemm.acc, ""),
+	WORD("b", TK_KEY_DTYPE, gemm.b, ""),
+	QUIET_SIZE("batch", gemm.batch, "1", 1, TK_PROBLEM_SIZE_MAX),
+	WORD("c", TK_KEY_DTYPE, gemm.c, ""),
 	DIST,
-	SIZE_REQUIRED("k", gemm.k),
-	SIZE_REQUIRED("m", gemm.m),
-	SIZE_REQUIRED("n", gemm.n),
+	REQUIRED("k", gemm.k),
+	REQUIRED("m", gemm.m),
+	REQUIRED("n", gemm.n),
 	OFFSET,
-	{ "pad", TK_KEY_SIZE, AT(pad), false, 0, PAD_MAX, quiet_pad },
-	PLAIN("ta", TK_KEY_TRANSPOSE, gemm.ta),
-	PLAIN("tb", TK_KEY_TRANSPOSE, gemm.tb),
+	QUIET_SIZE("pad", pad, "0", 0, PAD_MAX),
+	WORD("ta", TK_KEY_TRANSPOSE, gemm.ta, "n"),
+	WORD("tb", TK_KEY_TRANSPOSE, gemm.tb, "n"),
 	{ NULL },
 };
+static const struct tk_title_word gemm_title[] = {
+	NAMED("acc"), ALL_NUMBERS("m", "n", "k"), { TK_TITLE_TRANSPOSES, NULL, 0, { "ta", "tb" } },
+	NUMBERS("x", 0, "batch"), VALUE("dist"), NAMED("offset"), NAMED("pad"), { 0 },
+};
 /* clang-format on */
-
-static void gemm_preset(struct tk_problem_spec *p)
-{
-	p->gemm.batch = 1;
-	p->gemm.a = TK_F32;
-}
 
 static void gemm_derive(struct tk_problem_spec *p)
 {
@@ -105,39 +91,29 @@ static int gemm_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 /* ---- attention ---- */
 
-static bool quiet_dv(const struct tk_problem_spec *p)
-{
-	return p->attention.dv == p->attention.d;
-}
-
-static bool quiet_attention_scale(const struct tk_problem_spec *p)
-{
-	return p->attention.scale == default_scale(p->attention.d);
-}
-
 /* clang-format off */
 static const struct tk_problem_key attention_keys[] = {
-	SIZE_REQUIRED("b", attention.b),
-	PLAIN("causal", TK_KEY_FLAG, attention.causal),
-	SIZE_REQUIRED("d", attention.d),
-	PLAIN("dir", TK_KEY_DIRECTION, attention.dir),
+	REQUIRED("b", attention.b),
+	WORD("causal", TK_KEY_FLAG, attention.causal, "0"),
+	REQUIRED("d", attention.d),
+	WORD("dir", TK_KEY_DIRECTION, attention.dir, "fwd"),
 	DIST,
-	PLAIN("dtype", TK_KEY_DTYPE, attention.dtype),
-	{ "dv", TK_KEY_SIZE, AT(attention.dv), false, 1, TK_PROBLEM_SIZE_MAX, quiet_dv },
-	SIZE_REQUIRED("h", attention.h),
-	SIZE_OPTIONAL("hkv", attention.hkv, 1),
+	WORD("dtype", TK_KEY_DTYPE, attention.dtype, "f16"),
+	QUIET_SIZE("dv", attention.dv, "", 1, TK_PROBLEM_SIZE_MAX),
+	REQUIRED("h", attention.h),
+	SIZE("hkv", attention.hkv, "", 1),
 	OFFSET,
-	{ "scale", TK_KEY_SCALE, AT(attention.scale), false, 0, 0, quiet_attention_scale },
-	SIZE_OPTIONAL("skv", attention.skv, 1),
-	SIZE_REQUIRED("sq", attention.sq),
+	QUIET_WORD("scale", TK_KEY_SCALE, attention.scale, ""),
+	SIZE("skv", attention.skv, "", 1),
+	REQUIRED("sq", attention.sq),
 	{ NULL },
 };
+static const struct tk_title_word attention_title[] = {
+	NUMBERS("B", 0, "b"), NUMBERS("H", '/', "h", "hkv"), NUMBERS("S", 'x', "sq", "skv"),
+	NUMBERS("D", '/', "d", "dv"), FLAG("causal", "causal", "1", "0"),
+	FLAG("bwd", "dir", "bwd", "fwd"), NAMED("scale"), VALUE("dist"), NAMED("offset"), { 0 },
+};
 /* clang-format on */
-
-static void attention_preset(struct tk_problem_spec *p)
-{
-	p->attention.dtype = TK_F16;
-}
 
 static void attention_derive(struct tk_problem_spec *p)
 {
@@ -175,37 +151,29 @@ static int attention_check(const struct tk_problem_spec *p, struct tk_error *err
 
 /* ---- nsa ---- */
 
-static bool quiet_nsa_scale(const struct tk_problem_spec *p)
-{
-	return p->nsa.scale == default_scale(p->nsa.d);
-}
-
 /* clang-format off */
 static const struct tk_problem_key nsa_keys[] = {
-	SIZE_REQUIRED("b", nsa.b),
-	SIZE_OPTIONAL("block_size", nsa.block_size, 1),
-	PLAIN("causal", TK_KEY_FLAG, nsa.causal),
-	SIZE_REQUIRED("d", nsa.d),
+	REQUIRED("b", nsa.b),
+	SIZE("block_size", nsa.block_size, "64", 1),
+	WORD("causal", TK_KEY_FLAG, nsa.causal, "1"),
+	REQUIRED("d", nsa.d),
 	DIST,
-	PLAIN("dtype", TK_KEY_DTYPE, nsa.dtype),
-	SIZE_REQUIRED("h", nsa.h),
-	SIZE_OPTIONAL("hkv", nsa.hkv, 1),
+	WORD("dtype", TK_KEY_DTYPE, nsa.dtype, "f16"),
+	REQUIRED("h", nsa.h),
+	SIZE("hkv", nsa.hkv, "", 1),
 	OFFSET,
-	SIZE_REQUIRED("s", nsa.s),
-	{ "scale", TK_KEY_SCALE, AT(nsa.scale), false, 0, 0, quiet_nsa_scale },
-	SIZE_OPTIONAL("selected_blocks", nsa.selected_blocks, 1),
-	SIZE_OPTIONAL("window", nsa.window, 0),
+	REQUIRED("s", nsa.s),
+	QUIET_WORD("scale", TK_KEY_SCALE, nsa.scale, ""),
+	SIZE("selected_blocks", nsa.selected_blocks, "16", 1),
+	SIZE("window", nsa.window, "0", 0),
 	{ NULL },
 };
+static const struct tk_title_word nsa_title[] = {
+	NUMBERS("B", 0, "b"), NUMBERS("H", '/', "h", "hkv"), NUMBERS("S", 0, "s"),
+	NUMBERS("D", 0, "d"), ALL_NUMBERS("selected_blocks", "block_size"), NAMED("window"),
+	FLAG("causal", "causal", "1", "0"), NAMED("scale"), VALUE("dist"), NAMED("offset"), { 0 },
+};
 /* clang-format on */
-
-static void nsa_preset(struct tk_problem_spec *p)
-{
-	p->nsa.block_size = 64;
-	p->nsa.selected_blocks = 16;
-	p->nsa.dtype = TK_F16;
-	p->nsa.causal = 1;
-}
 
 static void nsa_derive(struct tk_problem_spec *p)
 {
@@ -228,57 +196,46 @@ static int nsa_check(const struct tk_problem_spec *p, struct tk_error *err)
 
 /* ---- ceilings ---- */
 
-static bool quiet_cache(const struct tk_problem_spec *p)
-{
-	return p->ceiling.cache == 0;
-}
-
-static bool quiet_passes(const struct tk_problem_spec *p)
-{
-	return p->ceiling.passes == 1;
-}
-
 /* clang-format off */
-static const struct tk_problem_key bytes_keys[] = {
-	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
+static const struct tk_problem_key copy_keys[] = {
+	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), NULL, 1, TK_PROBLEM_BYTES_MAX, false },
 	DIST,
-	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	WORD("dtype", TK_KEY_DTYPE, ceiling.dtype, "f32"),
 	OFFSET,
 	{ NULL },
 };
-/* clang-format on */
-
-/* clang-format off */
+static const struct tk_title_word copy_title[] = {
+	NUMBERS("", 0, "bytes"), { TK_TITLE_UNIT, "B", 0, { NULL } }, VALUE("dist"),
+	NAMED("offset"), { 0 },
+};
 static const struct tk_problem_key read_keys[] = {
-	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
-	{ "cache", TK_KEY_CACHE, AT(ceiling.cache), false, 0, 0, quiet_cache },
+	{ "bytes", TK_KEY_SIZE, AT(ceiling.bytes), NULL, 1, TK_PROBLEM_BYTES_MAX, false },
+	QUIET_WORD("cache", TK_KEY_CACHE, ceiling.cache, ""),
 	DIST,
-	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	WORD("dtype", TK_KEY_DTYPE, ceiling.dtype, "f32"),
 	OFFSET,
-	{ "passes", TK_KEY_SIZE, AT(ceiling.passes), false, 1, TK_PROBLEM_SIZE_MAX, quiet_passes },
+	QUIET_SIZE("passes", ceiling.passes, "", 1, TK_PROBLEM_SIZE_MAX),
 	{ NULL },
 };
-/* clang-format on */
-
-/* clang-format off */
-static const struct tk_problem_key count_keys[] = {
-	{ "count", TK_KEY_SIZE, AT(ceiling.bytes), true, 1, TK_PROBLEM_BYTES_MAX, NULL },
+static const struct tk_title_word read_title[] = {
+	VALUE("cache"), NUMBERS("", 0, "bytes"), { TK_TITLE_UNIT, "B", 0, { NULL } },
+	NUMBERS("x", 0, "passes"), VALUE("dist"), NAMED("offset"), { 0 },
+};
+static const struct tk_problem_key fma_keys[] = {
+	{ "count", TK_KEY_SIZE, AT(ceiling.bytes), NULL, 1, TK_PROBLEM_BYTES_MAX, false },
 	DIST,
-	PLAIN("dtype", TK_KEY_DTYPE, ceiling.dtype),
+	WORD("dtype", TK_KEY_DTYPE, ceiling.dtype, "f32"),
 	OFFSET,
 	{ NULL },
 };
+static const struct tk_title_word fma_title[] = {
+	NUMBERS("", 0, "count"), VALUE("dist"), NAMED("offset"), { 0 },
+};
 /* clang-format on */
-
-static void ceiling_preset(struct tk_problem_spec *p)
-{
-	p->ceiling.dtype = TK_F32;
-	p->ceiling.passes = 1;
-}
 
 static void ceiling_derive(struct tk_problem_spec *p)
 {
-	(void)p;
+	p->ceiling.passes = p->ceiling.passes ? p->ceiling.passes : 1;
 }
 
 static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
@@ -297,21 +254,108 @@ static int bytes_check(const struct tk_problem_spec *p, struct tk_error *err)
 	return TK_OK;
 }
 
-static int count_check(const struct tk_problem_spec *p, struct tk_error *err)
-{
-	(void)p, (void)err;
-	return TK_OK;
-}
-
 /* clang-format off */
 const struct tk_problem_op tk_problem_ops[] = {
-	{ "gemm", TK_OP_GEMM, gemm_keys, gemm_preset, gemm_derive, gemm_check },
-	{ "attention", TK_OP_ATTENTION, attention_keys, attention_preset, attention_derive,
+	{ "gemm", TK_OP_GEMM, gemm_keys, gemm_title, gemm_derive, gemm_check },
+	{ "attention", TK_OP_ATTENTION, attention_keys, attention_title, attention_derive,
 	  attention_check },
-	{ "nsa", TK_OP_NSA, nsa_keys, nsa_preset, nsa_derive, nsa_check },
-	{ "copy", TK_OP_COPY, bytes_keys, ceiling_preset, ceiling_derive, bytes_check },
-	{ "read", TK_OP_READ, read_keys, ceiling_preset, ceiling_derive, bytes_check },
-	{ "fma", TK_OP_FMA, count_keys, ceiling_preset, ceiling_derive, count_check },
+	{ "nsa", TK_OP_NSA, nsa_keys, nsa_title, nsa_derive, nsa_check },
+	{ "copy", TK_OP_COPY, copy_keys, copy_title, ceiling_derive, bytes_check },
+	{ "read", TK_OP_READ, read_keys, read_title, ceiling_derive, bytes_check },
+	{ "fma", TK_OP_FMA, fma_keys, fma_title, ceiling_derive, NULL },
 	{ NULL },
 };
 /* clang-format on */
+
+/* ---- element types ---- */
+
+/* clang-format off */
+static const struct { uint32_t id; const char *word; size_t bytes; } dtypes[] = {
+	{ TK_F64, "f64", 8 }, { TK_F32, "f32", 4 }, { TK_TF32, "tf32", 4 }, { TK_F16, "f16", 2 },
+	{ TK_BF16, "bf16", 2 },
+	{ TK_E4M3, "e4m3", 1 }, { TK_E5M2, "e5m2", 1 }, { TK_I32, "i32", 4 }, { TK_I64, "i64", 8 },
+};
+
+/* Accepted from people and from the files of other runners, never written. */
+static const struct { const char *word; uint32_t id; } aliases[] = {
+	{ "fp64", TK_F64 }, { "float64", TK_F64 }, { "double", TK_F64 },
+	{ "fp32", TK_F32 }, { "float32", TK_F32 }, { "float", TK_F32 },
+	{ "fp16", TK_F16 }, { "float16", TK_F16 }, { "half", TK_F16 },
+	{ "bfloat16", TK_BF16 },
+	{ "fp8", TK_E4M3 }, { "e4m3fn", TK_E4M3 }, { "fp8_e4m3", TK_E4M3 },
+	{ "float8_e4m3fn", TK_E4M3 },
+	{ "fp8_e5m2", TK_E5M2 }, { "float8_e5m2", TK_E5M2 },
+	{ "int32", TK_I32 }, { "int64", TK_I64 },
+};
+/* clang-format on */
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+const char *tk_dtype_name(uint32_t dtype)
+{
+	for (size_t i = 0; i < COUNT(dtypes); i++)
+		if (dtypes[i].id == dtype)
+			return dtypes[i].word;
+	return NULL;
+}
+
+size_t tk_dtype_bytes(uint32_t dtype)
+{
+	for (size_t i = 0; i < COUNT(dtypes); i++)
+		if (dtypes[i].id == dtype)
+			return dtypes[i].bytes;
+	return 0;
+}
+
+int tk_dtype_parse(const char *word, uint32_t *dtype)
+{
+	for (size_t i = 0; i < COUNT(dtypes); i++)
+		if (strcmp(dtypes[i].word, word) == 0) {
+			*dtype = dtypes[i].id;
+			return TK_OK;
+		}
+	for (size_t i = 0; i < COUNT(aliases); i++)
+		if (strcmp(aliases[i].word, word) == 0) {
+			*dtype = aliases[i].id;
+			return TK_OK;
+		}
+	return TK_EDATA;
+}
+
+/* ---- operations ---- */
+
+static const struct {
+	uint32_t operation;
+	const char *name;
+} operations[] = {
+        {TK_OPERATION_GEMM, "gemm"},
+        {TK_OPERATION_ATTENTION, "attention"},
+        {TK_OPERATION_ATTENTION_BACKWARD, "attention-backward"},
+        {TK_OPERATION_NSA, "nsa"},
+        {TK_OPERATION_COPY, "copy"},
+        {TK_OPERATION_READ, "read"},
+        {TK_OPERATION_FMA, "fma"},
+};
+
+uint32_t tk_problem_operation(const struct tk_problem_spec *p)
+{
+	if (p->abi.op == TK_OP_ATTENTION && p->attention.dir == TK_BWD)
+		return TK_OPERATION_ATTENTION_BACKWARD;
+	return UINT32_C(1) << p->abi.op;
+}
+
+const char *tk_operation_name(uint32_t operation)
+{
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+		if (operations[i].operation == operation)
+			return operations[i].name;
+	return NULL;
+}
+
+uint32_t tk_operation_parse(const char *name)
+{
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+		if (strcmp(operations[i].name, name) == 0)
+			return operations[i].operation;
+	return 0;
+}

@@ -86,6 +86,13 @@ const char *tk_dtype_name(uint32_t dtype);             /* "bf16"; NULL where unk
 int tk_dtype_parse(const char *word, uint32_t *dtype); /* 0, or TK_EDATA */
 size_t tk_dtype_bytes(uint32_t dtype);
 
+/* The operation that a backend has to do for this problem (enum tk_operation of the contract). */
+uint32_t tk_problem_operation(const struct tk_problem_spec *p);
+/* "gemm", "attention-backward"; NULL: not one bit, or unknown. */
+const char *tk_operation_name(uint32_t operation);
+/* 0: unknown. */
+uint32_t tk_operation_parse(const char *name);
+
 /* The tensors of a problem with data = NULL, indexed by enum tk_tensor_id. read: "out" is one
  * element; fma: "in" and "out" are 64 elements, start values and results. */
 int tk_problem_list_tensors(const struct tk_problem_spec *p, struct tk_tensor out[TK_T_MAX],

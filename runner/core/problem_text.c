@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/try.h"
-#include "core/problem_keys.h"
+#include "core/problem_internal.h"
 
 #define WORD_MAX 64 /* maximum length of a key or value */
 #define KEYS_MAX 16
@@ -58,6 +58,8 @@ static bool span_copy(struct span s, char out[WORD_MAX])
 	out[s.len] = '\0';
 	return true;
 }
+
+static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
 
 /* ---- values ---- */
 
@@ -189,8 +191,8 @@ static int read_dist(const struct reading *r, const char *value, enum tk_dist *o
 {
 	if (strncmp(value, TEXT_PREFIX, strlen(TEXT_PREFIX)) == 0)
 		return read_text_dist(r, value);
-	for (int i = 0; tk_problem_dists[i]; i++)
-		if (strcmp(tk_problem_dists[i], value) == 0) {
+	for (int i = 0; dists[i]; i++)
+		if (strcmp(dists[i], value) == 0) {
 			*out = (enum tk_dist)i;
 			return TK_OK;
 		}
@@ -205,11 +207,13 @@ static int read_cache(const struct reading *r, const char *value, uint32_t *out)
 	return TK_OK;
 }
 
-static int read_value(const struct reading *r, const char *value)
+int tk_problem_read_value(const struct tk_problem_op *op, const struct tk_problem_key *key,
+        const char *value, struct tk_problem_spec *p, struct tk_error *err)
 {
-	void *at = (char *)r->spec + r->key->offset;
+	const struct reading reading = {op, key, p, err}, *r = &reading;
+	void *at = (char *)p + key->offset;
 
-	switch (r->key->kind) {
+	switch (key->kind) {
 	case TK_KEY_SIZE:
 		return read_size(r, value, at);
 	case TK_KEY_DTYPE:
@@ -227,18 +231,18 @@ static int read_value(const struct reading *r, const char *value)
 	case TK_KEY_DIST:
 		return read_dist(r, value, at);
 	}
-	return tk_fail(r->err, TK_EINTERNAL, "%s: key %s has no type", r->op->word, r->key->name);
+	return TK_EINTERNAL;
 }
 
 /* ---- reading ---- */
 
-static void list_names(const char *const *names, char *out, size_t size)
+static const char *list_names(const char *const *names, char out[256])
 {
 	size_t len = 0;
 
-	out[0] = '\0';
-	for (int i = 0; names[i] && len < size; i++)
-		len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", names[i]);
+	for (int i = 0; names[i] && len < 256; i++)
+		len += (size_t)snprintf(out + len, 256 - len, "%s%s", i ? ", " : "", names[i]);
+	return out;
 }
 
 static int unknown_name(
@@ -247,12 +251,10 @@ static int unknown_name(
 	char word[WORD_MAX], list[256];
 	const char *near = span_copy(got, word) ? tk_suggest_name(word, names) : NULL;
 
-	if (near)
-		return tk_fail(err, TK_EDATA, "unknown %s \"%s\", did you mean \"%s\"?", what,
-		        shown(got.at, got.len).text, near);
-	list_names(names, list, sizeof list);
-	return tk_fail(err, TK_EDATA, "unknown %s \"%s\", expected one of %s", what,
-	        shown(got.at, got.len).text, list);
+	return tk_fail(err, TK_EDATA,
+	        near ? "unknown %s \"%s\", did you mean \"%s\"?"
+	             : "unknown %s \"%s\", expected one of %s",
+	        what, shown(got.at, got.len).text, near ? near : list_names(names, list));
 }
 
 static int find_op(struct span name, const struct tk_problem_op **out, struct tk_error *err)
@@ -284,12 +286,26 @@ static int unknown_key(const struct tk_problem_op *op, struct span name, struct 
 	return TK_EDATA;
 }
 
+static const struct tk_problem_key *find_key(const struct tk_problem_op *op, struct span name)
+{
+	const struct tk_problem_key *k = op->keys;
+
+	while (k->name && (strlen(k->name) != name.len || memcmp(k->name, name.at, name.len) != 0))
+		k++;
+	return k->name ? k : NULL;
+}
+
+const struct tk_problem_key *tk_problem_find_key(const struct tk_problem_op *op, const char *name)
+{
+	return find_key(op, (struct span){name, strlen(name)});
+}
+
 /* One "key=value". `seen` has a bit for every key that was there. */
 static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair,
         uint32_t *seen, struct tk_error *err)
 {
-	struct reading r = {op, op->keys, p, err};
 	const char *eq = memchr(pair.at, '=', pair.len);
+	const struct tk_problem_key *k;
 	char value[WORD_MAX];
 	struct span key, rest;
 
@@ -298,58 +314,69 @@ static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, 
 		        op->word, shown(pair.at, pair.len).text);
 	key = trimmed(pair.at, (size_t)(eq - pair.at));
 	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
-	while (r.key->name &&
-	        (strlen(r.key->name) != key.len || memcmp(r.key->name, key.at, key.len) != 0))
-		r.key++;
-	if (!r.key->name)
+	k = find_key(op, key);
+	if (!k)
 		return unknown_key(op, key, err);
-	if (*seen & 1u << (r.key - op->keys))
+	if (*seen & 1u << (k - op->keys))
 		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once",
-		        op->word, r.key->name);
+		        op->word, k->name);
 	if (!span_copy(rest, value))
 		return tk_fail(err, TK_EDATA,
 		        "%s: the value of %s is too long, expected at most %d characters", op->word,
-		        r.key->name, WORD_MAX - 1);
-	*seen |= 1u << (r.key - op->keys);
-	return read_value(&r, value);
+		        k->name, WORD_MAX - 1);
+	*seen |= 1u << (k - op->keys);
+	return tk_problem_read_value(op, k, value, p, err);
 }
 
 int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err)
 {
 	struct tk_problem_spec scratch = {0};
 	const struct tk_problem_op *found = NULL;
-	struct span name = {key, strlen(key)};
 	const struct tk_problem_key *k;
-	int status = find_op((struct span){op, strlen(op)}, &found, err);
-
-	if (status)
-		return status;
-	for (k = found->keys; k->name && strcmp(k->name, key) != 0;)
-		k++;
-	if (!k->name)
-		return unknown_key(found, name, err);
-	return value ? read_value(&(struct reading){found, k, &scratch, err}, value) : TK_OK;
+	TRY(find_op((struct span){op, strlen(op)}, &found, err));
+	k = tk_problem_find_key(found, key);
+	if (!k)
+		return unknown_key(found, (struct span){key, strlen(key)}, err);
+	return value ? tk_problem_read_value(found, k, value, &scratch, err) : TK_OK;
 }
 
 static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
 {
 	const char *names[KEYS_MAX + 1], *missing = NULL;
-	char list[128];
+	char list[256];
 	int n = 0;
 
 	for (const struct tk_problem_key *k = op->keys; k->name; k++) {
-		if (!k->required)
+		if (k->fallback)
 			continue;
 		if (!missing && !(seen & 1u << (k - op->keys)))
 			missing = k->name;
 		names[n++] = k->name;
 	}
 	names[n] = NULL;
-	if (!missing)
-		return TK_OK;
-	list_names(names, list, sizeof list);
-	return tk_fail(
-	        err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word, missing, list);
+	return missing ? tk_fail(err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word,
+	                         missing, list_names(names, list))
+	               : TK_OK;
+}
+
+/* Sets the key's default where it does not depend on others. */
+static void set_fallback(
+        struct tk_problem_spec *p, const struct tk_problem_op *op, const struct tk_problem_key *k)
+{
+	if (k->fallback && *k->fallback)
+		tk_problem_read_value(op, k, k->fallback, p, NULL);
+}
+
+bool tk_problem_has_default(const struct tk_problem_spec *p, const struct tk_problem_op *op,
+        const struct tk_problem_key *key)
+{
+	const size_t size = key->kind == TK_KEY_SIZE || key->kind == TK_KEY_SCALE ? 8 : 4;
+	struct tk_problem_spec q = *p;
+
+	memset((char *)&q + key->offset, 0, size);
+	set_fallback(&q, op, key);
+	op->derive(&q);
+	return memcmp((const char *)&q + key->offset, (const char *)p + key->offset, size) == 0;
 }
 
 static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op, const char *text,
@@ -372,7 +399,8 @@ static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op,
 
 /* ---- writing ---- */
 
-void tk_problem_write_number(double v, char *out, size_t size)
+/* The shortest text that reads back as the same number. */
+static void write_number(double v, char *out, size_t size)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
 	         before = c ? uselocale(c) : (locale_t)0;
@@ -388,7 +416,7 @@ void tk_problem_write_number(double v, char *out, size_t size)
 	}
 }
 
-static void write_value(
+void tk_problem_write_value(
         struct tk_buf *b, const struct tk_problem_spec *p, const struct tk_problem_key *k)
 {
 	const void *at = (const char *)p + k->offset;
@@ -417,10 +445,10 @@ static void write_value(
 		if (p->dist == TK_DIST_TEXT)
 			tk_buf_add_printf(b, TEXT_PREFIX "%s", p->dist_text);
 		else
-			tk_buf_add_str(b, tk_problem_dists[p->dist]);
+			tk_buf_add_str(b, dists[p->dist]);
 		break;
 	case TK_KEY_SCALE:
-		tk_problem_write_number(*(const double *)at, number, sizeof number);
+		write_number(*(const double *)at, number, sizeof number);
 		tk_buf_add_str(b, number);
 		break;
 	}
@@ -434,10 +462,10 @@ static int write_text(
 
 	tk_buf_add_printf(&b, "%s:", op->word);
 	for (const struct tk_problem_key *k = op->keys, *first = NULL; k->name; k++) {
-		if (k->quiet && k->quiet(p))
+		if (k->quiet && tk_problem_has_default(p, op, k))
 			continue;
 		tk_buf_add_printf(&b, "%s%s=", first ? "," : "", k->name);
-		write_value(&b, p, k);
+		tk_problem_write_value(&b, p, k);
 		first = k;
 	}
 	status = tk_buf_status(&b, err);
@@ -528,11 +556,12 @@ int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_er
 	if (!colon)
 		return parse_title(out, text, err);
 	TRY(find_op(trimmed(text, (size_t)(colon - text)), &op, err));
-	op->preset(&p);
+	for (const struct tk_problem_key *k = op->keys; k->name; k++)
+		set_fallback(&p, op, k);
 	link_parts(&p, op->id);
 	TRY(read_pairs(&p, op, colon + 1, err));
 	op->derive(&p);
-	status = op->check(&p, err);
+	status = op->check ? op->check(&p, err) : TK_OK;
 	if (!status)
 		status = tk_problem_list_tensors(&p, tensors, &count, err);
 	if (!status)

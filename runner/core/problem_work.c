@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/problem_keys.h"
+#include "core/problem_internal.h"
 
 /* fma works in registers: it reads this many start values and writes this many results, so that
  * nothing can be optimised away. */

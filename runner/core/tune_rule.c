@@ -1,14 +1,91 @@
 /* See tune_rule.h. */
 #include "core/tune_rule.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
-#include "core/problem.h"
+
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "core/problem.h"
+
+/* ---- parameters in a name -------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return isalpha((unsigned char)c) || c == '_';
+}
+
+/* "NAME=VALUE,...": 0 unless all of it is. */
+static size_t parse_assignments(
+        const char *config, struct tk_tune_parameter out[TK_TUNE_PARAMETERS_MAX])
+{
+	size_t count = 0;
+	for (const char *at = config; *at;) {
+		size_t name = strcspn(at, "=,");
+		char *end;
+		if (at[name] != '=' || !name || count == TK_TUNE_PARAMETERS_MAX)
+			return 0;
+		int64_t value = strtoll(at + name + 1, &end, 10);
+		if (end == at + name + 1 || (*end && *end != ','))
+			return 0;
+		snprintf(out[count].name, sizeof out[count].name, "%.*s", (int)name, at);
+		out[count++].value = value;
+		at = *end ? end + 1 : end;
+	}
+	return count;
+}
+
+/* Several numbers after one word are told apart by their place. */
+static void number_names(struct tk_tune_parameter *out, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && !strcmp(out[end].name, out[i].name); end++)
+			;
+		for (size_t k = i; end - i > 1 && k < end; k++) {
+			size_t len = strnlen(out[k].name, TK_TUNE_PARAMETER_SIZE - 5);
+			snprintf(out[k].name + len, TK_TUNE_PARAMETER_SIZE - len, " %zu",
+			        (k - i + 1) % 100);
+		}
+	}
+}
+
+static size_t parse_words(const char *config, struct tk_tune_parameter out[TK_TUNE_PARAMETERS_MAX])
+{
+	char word[TK_TUNE_PARAMETER_SIZE] = "size";
+	size_t count = 0;
+	for (const char *at = config; *at && count < TK_TUNE_PARAMETERS_MAX;) {
+		if (isdigit((unsigned char)*at)) {
+			char *end;
+			out[count].value = strtoll(at, &end, 10);
+			memcpy(out[count++].name, word, sizeof word);
+			at = end;
+			continue;
+		}
+		size_t len = 0;
+		while (is_word(at[len]))
+			len++;
+		/* the x of 64x128 separates two numbers, and so do "_" and "-" */
+		size_t first = strspn(at, "_"), last = len;
+		while (last > first && at[last - 1] == '_')
+			last--;
+		bool separates = last - first == 1 && at[first] == 'x' && count;
+		if (last > first && !separates)
+			snprintf(word, sizeof word, "%.*s", (int)(last - first), at + first);
+		at += len ? len : 1;
+	}
+	number_names(out, count);
+	return count;
+}
+
+size_t tk_tune_config_parse(
+        const char *config, struct tk_tune_parameter out[TK_TUNE_PARAMETERS_MAX])
+{
+	size_t count = parse_assignments(config, out);
+	return count ? count : parse_words(config, out);
+}
 
 #define KEYS_MAX 3
 #define REST_SIZE (TK_PROBLEM_TEXT_MAX + 32)
@@ -109,10 +186,9 @@ static void set_sweep(const struct axis *axis, const struct tk_tune_fact *fact, 
 	char text[REST_SIZE], title[200];
 	int64_t x;
 	struct tk_problem_spec spec;
-	struct tk_error ignored = {0};
 	snprintf(rule->sweep, sizeof rule->sweep, "%.190s", rest);
 	if (!replace_size(axis, fact->problem, STAND_IN, text, &x) ||
-	        tk_problem_parse(&spec, text, &ignored))
+	        tk_problem_parse(&spec, text, NULL))
 		return;
 	tk_problem_format_title(&spec, title, sizeof title);
 	size_t len = 0;
@@ -141,23 +217,8 @@ static void add_steps(struct tk_tune_rule *rule, const struct place *places, siz
 	rule->sizes = count;
 }
 
-static int add_rule(struct tk_tune_rules *rules, const struct axis *axis,
-        const struct place *places, size_t count, const struct tk_tune_fact *facts,
-        struct tk_error *err)
-{
-	rules->at = tk_realloc(rules->at, (rules->count + 1) * sizeof *rules->at);
-	struct tk_tune_rule *rule = &rules->at[rules->count];
-	*rule = (struct tk_tune_rule){0};
-	snprintf(rule->key, sizeof rule->key, "%s", axis->name);
-	set_sweep(axis, &facts[places->fact], places->rest, rule);
-	add_steps(rule, places, count, facts);
-	int status = TK_OK;
-	rules->count += !status;
-	return status;
-}
-
-static int find_on_axis(const struct axis *axis, const struct tk_tune_fact *facts, size_t count,
-        struct place *places, struct tk_tune_rules *out, struct tk_error *err)
+static void find_on_axis(const struct axis *axis, const struct tk_tune_fact *facts, size_t count,
+        struct place *places, struct tk_tune_rules *out)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -171,10 +232,15 @@ static int find_on_axis(const struct axis *axis, const struct tk_tune_fact *fact
 		for (end = first + 1; end < used && !strcmp(places[end].rest, places[first].rest);
 		        end++)
 			;
-		if (end - first >= TK_TUNE_RULE_SIZES_MIN)
-			TRY(add_rule(out, axis, &places[first], end - first, facts, err));
+		if (end - first < TK_TUNE_RULE_SIZES_MIN)
+			continue;
+		out->at = tk_reallocarray(out->at, out->count + 1, sizeof *out->at);
+		struct tk_tune_rule *rule = &out->at[out->count++];
+		*rule = (struct tk_tune_rule){0};
+		snprintf(rule->key, sizeof rule->key, "%s", axis->name);
+		set_sweep(axis, &facts[places[first].fact], places[first].rest, rule);
+		add_steps(rule, &places[first], end - first, facts);
 	}
-	return TK_OK;
 }
 
 static int most_sizes_first(const void *a, const void *b)
@@ -185,18 +251,15 @@ static int most_sizes_first(const void *a, const void *b)
 	return strcmp(x->sweep, y->sweep);
 }
 
-int tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct tk_tune_rules *out,
-        struct tk_error *err)
+void tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct tk_tune_rules *out)
 {
 	struct place *places = tk_malloc((count + 1) * sizeof *places);
 	*out = (struct tk_tune_rules){0};
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < AXES; i++)
-		status = find_on_axis(&axes[i], facts, count, places, out, err);
+	for (size_t i = 0; i < AXES; i++)
+		find_on_axis(&axes[i], facts, count, places, out);
 	if (out->count)
 		qsort(out->at, out->count, sizeof *out->at, most_sizes_first);
 	free(places);
-	return status;
 }
 
 void tk_tune_rules_free(struct tk_tune_rules *rules)

@@ -1,126 +1,13 @@
 /* What was decided about one series, as data. Rules make it from evidence (decide/rules), the store
- * keeps it, core/verdict_text turns it into prose, which nobody reads back. */
+ * keeps it, tk_verdict_format_reason() makes prose of it, which nobody reads back. */
 #ifndef TK_CORE_VERDICT_H
 #define TK_CORE_VERDICT_H
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/ab.h"
-#include "core/cause.h"
-#include "core/status.h"
-#include "core/triage.h"
 #include "core/vocabulary.h"
-
-/* The rule that made a verdict, in the order in which the rules are tried: the first one that
- * applies decides. The words are part of JSON documents. */
-#define TK_RULES(X) \
-	/* no timing in the range */ \
-	X(TK_RULE_NEVER_MEASURED, "never-measured", "no run at all") \
-	X(TK_RULE_GONE_UNSUPPORTED, "gone-unsupported", \
-	        "the backend did not do it when last measured") \
-	X(TK_RULE_NOT_DUE, "not-due", "the rotation of its suite measures it on another night") \
-	X(TK_RULE_MISSING, "missing", "the newest full night left it out") \
-	X(TK_RULE_NOT_MEASURED_RECENTLY, "not-measured-recently", "no run in the range") \
-	X(TK_RULE_SKIPPED, "skipped", "the night had no time or no device for it") \
-	X(TK_RULE_SKIPPED_NEW, "skipped-new", "the same, and it never had a timing") \
-	X(TK_RULE_STILL_FAILING, "still-failing", "failed before and fails now") \
-	X(TK_RULE_NEVER_TIMED, "never-timed", "fails, and never had a timing") \
-	X(TK_RULE_NEWLY_FAILED, "newly-failed", "had a timing before and fails now") \
-	/* nothing to compare with */ \
-	X(TK_RULE_STALE, "stale", "its newest timing is too old") \
-	X(TK_RULE_BASELINE_NOT_MEASURED, "baseline-not-measured", \
-	        "the chosen baseline was never measured") \
-	X(TK_RULE_FIRST_TIMING_AFTER_FAILURE, "first-timing-after-failure", \
-	        "first timing, after a failure") \
-	X(TK_RULE_FIRST_TIMING, "first-timing", "first timing") \
-	/* the level changed */ \
-	X(TK_RULE_BACK_AGAIN, "back-again", \
-	        "the newest nights are at the level before, as A/B runs or a closed alert say") \
-	X(TK_RULE_MACHINE_MOVED_ALONE, "machine-moved-alone", \
-	        "the machine changed, the timings did not") \
-	X(TK_RULE_TOO_EARLY, "too-early", "too few nights for this series") \
-	X(TK_RULE_FEW_NIGHTS, "few-nights", "fewer nights than required") \
-	X(TK_RULE_FEW_SAMPLES, "few-samples", "fewer samples than required") \
-	X(TK_RULE_UNCHANGED_CODE, "unchanged-code", "the machine code is that of before") \
-	X(TK_RULE_ENVIRONMENT_CHANGED, "environment-changed", \
-	        "driver, card, clocks or method changed") \
-	X(TK_RULE_SPIKE, "spike", "one night, no larger than an earlier spike") \
-	X(TK_RULE_BACK_SINCE, "back-since", "newest or many nights are at the level before again") \
-	X(TK_RULE_STILL_AT_ALERT, "still-at-alert", "the level that an alert reported") \
-	X(TK_RULE_REGRESSED, "regressed", "the level got worse") \
-	X(TK_RULE_BACK_AFTER_STEP, "back-after-step", "a step back to the level before an alert") \
-	X(TK_RULE_IMPROVED, "improved", "the level got better") \
-	/* it did not, as far as the nights show */ \
-	X(TK_RULE_RETRACTED, "retracted", "the monitor retracted its step") \
-	X(TK_RULE_SHARED_STEP, "shared-step", "a step of the whole machine") \
-	X(TK_RULE_CHANGED_BEFORE, "changed-before", "the change is from before the range") \
-	X(TK_RULE_BACK, "back", "back at the level before an alert") \
-	X(TK_RULE_FIXED, "fixed", "has a timing again after a failure") \
-	X(TK_RULE_SHARED_SHIFT, "shared-shift", "moved with the machine") \
-	X(TK_RULE_SUGGESTIVE, "suggestive", "a change that may be noise") \
-	X(TK_RULE_TOO_NOISY, "too-noisy", "only large changes would be seen") \
-	X(TK_RULE_NO_CHANGE, "no-change", "no rule found a change") \
-	/* A/B runs overrule the nights; a reported change is no news; people accept changes */ \
-	X(TK_RULE_AB_CONFIRMED, "ab-confirmed", "A/B runs found the change") \
-	X(TK_RULE_AB_REFUTED, "ab-refuted", "A/B runs found none") \
-	X(TK_RULE_AB_NOT_REPRODUCED, "ab-not-reproduced", "A/B runs show no trace of it") \
-	X(TK_RULE_ALREADY_REPORTED, "already-reported", "an earlier night reported the improvement")
-
-enum tk_rule_id { TK_RULES(TK_VOCABULARY_ENUM) TK_RULE_COUNT };
-extern const struct tk_vocabulary tk_rule_id_words;
-const char *tk_rule_id_name(enum tk_rule_id value);
-int tk_rule_id_parse(const char *name, enum tk_rule_id *out);
-
-/* What a verdict rests on: kind, word in the store, what its numbers, its time and its text are.
- * Changes and shares are ratios: 0.02 is 2 %. */
-#define TK_FACTS(X) \
-	X(TK_FACT_NOT_MEASURED, "not-measured", "no number") \
-	X(TK_FACT_WAS_UNSUPPORTED, "was-unsupported", "no number") \
-	X(TK_FACT_LAST_MEASURED, "last-measured", \
-	        "nights ago, nights of its rotation (0: none); time") \
-	X(TK_FACT_DATA_AGE, "data-age", "seconds") \
-	X(TK_FACT_OUTCOME, "outcome", "text: word and message") \
-	X(TK_FACT_OUTCOME_BEFORE, "outcome-before", "text: the same, of the previous run") \
-	X(TK_FACT_NO_TIMING_YET, "no-timing-yet", "no number") \
-	X(TK_FACT_NEVER_TIMED, "never-timed", "no number") \
-	X(TK_FACT_BASELINE_NOT_MEASURED, "baseline-not-measured", "text: name of the baseline") \
-	X(TK_FACT_MONITOR_STEP, "monitor-step", "log-likelihood ratio; time") \
-	X(TK_FACT_NIGHTLY_MEDIANS, "nightly-medians", "change") \
-	X(TK_FACT_SHARED_SHIFT, "shared-shift", "series, controls, shift, change without it") \
-	X(TK_FACT_ENVIRONMENT, "environment", "text: what changed") \
-	X(TK_FACT_NO_CONTROL, "no-control", "no number") \
-	X(TK_FACT_UNADJUSTED, "unadjusted", "change of the timings themselves") \
-	X(TK_FACT_TOO_EARLY, "too-early", "change, nights") \
-	X(TK_FACT_FEW_NIGHTS, "few-nights", "change, nights, nights required") \
-	X(TK_FACT_FEW_SAMPLES, "few-samples", "change, samples before, after, required") \
-	X(TK_FACT_SAME_CODE, "same-code", "no number") \
-	X(TK_FACT_CODE_CHANGED_LATER, "code-changed-later", "no number") \
-	X(TK_FACT_CODE_CHANGE, "code-change", "text: registers, spills, instructions") \
-	X(TK_FACT_CONFIG_CHANGE, "config-change", "text: configuration before and after") \
-	X(TK_FACT_REGIONS, "regions", "text: what changed inside the kernel, by a trace") \
-	X(TK_FACT_SPIKE, "spike", "-1: better, +1: worse") \
-	X(TK_FACT_BACK_SINCE, "back-since", "nights at the level before, nights, newest of them") \
-	X(TK_FACT_STILL_AT_ALERT, "still-at-alert", "time; text: first bad revision") \
-	X(TK_FACT_BACK_TO_BASELINE, "back-to-baseline", "time; text: first bad revision") \
-	X(TK_FACT_STEP_RETRACTED, "step-retracted", "time") \
-	X(TK_FACT_SHARED_STEP, "shared-step", "change; time") \
-	X(TK_FACT_CHANGED_BEFORE, "changed-before", "1: before the night, 0: before the range") \
-	X(TK_FACT_MORE_NIGHTS, "more-nights", "change, nights still needed") \
-	X(TK_FACT_WITHIN_NOISE, "within-noise", "change, noise of one night") \
-	X(TK_FACT_TOO_NOISY, "too-noisy", "noise of one night, minimum detectable change") \
-	X(TK_FACT_AB_CHANGE, "ab-change", "change, lo, hi, pairs; text 'min': fastest samples") \
-	X(TK_FACT_AB_NO_CHANGE, "ab-no-change", "the same") \
-	X(TK_FACT_AB_RETRACTED, "ab-retracted", "the same: the nights had found a change") \
-	X(TK_FACT_AB_INCONCLUSIVE, "ab-inconclusive", "the same") \
-	X(TK_FACT_NIGHTLY_ESTIMATE, "nightly-estimate", "change") \
-	X(TK_FACT_ALREADY_REPORTED, "already-reported", "text: first revision that is better") \
-	X(TK_FACT_ACKNOWLEDGED, "acknowledged", "text: state, author and note")
-
-enum tk_fact_kind { TK_FACTS(TK_VOCABULARY_ENUM) TK_FACT_COUNT };
-extern const struct tk_vocabulary tk_fact_kind_words;
-const char *tk_fact_kind_name(enum tk_fact_kind value);
-int tk_fact_kind_parse(const char *name, enum tk_fact_kind *out);
 
 #define TK_FACT_NUMBERS_MAX 4
 struct tk_fact {
@@ -180,5 +67,23 @@ void tk_verdict_accept(
 const struct tk_fact *tk_verdict_find_fact(
         const struct tk_verdict *v, enum tk_fact_kind kind);                      /* NULL: none */
 const char *tk_fact_text(const struct tk_verdict *v, const struct tk_fact *fact); /* "": none */
+
+/* ---- outside of memory: facts as JSON, and the sentence that is made of them ----------------- */
+
+/* [{"kind", "numbers", "time_s", "text"}], the facts of a verdict. */
+json_t *tk_verdict_facts_to_json(const struct tk_verdict *v);
+char *tk_verdict_facts_write(const struct tk_verdict *v); /* the same as text; caller frees */
+/* Adds the facts of a stored verdict to *v. Kinds that this version does not know are left out. */
+void tk_verdict_facts_read(const char *json, struct tk_verdict *v);
+
+#define TK_REASON_SIZE 768
+/* "A/B confirmed: +9.5 % (95 % CI 9.3 to 9.7, 16 pairs); nightly estimate +9.9 %": the facts,
+ * joined by "; ". Valid UTF-8 without control characters; "" if there are none. Returns out. */
+const char *tk_verdict_format_reason(const struct tk_verdict *v, char out[TK_REASON_SIZE]);
+
+#define TK_AB_RESULT_TEXT_SIZE 112
+/* "+1.2 % (95 % CI 0.9 to 1.5, 16 pairs)"; "no timings" where no pair has them. */
+const char *tk_ab_result_format(const struct tk_ab_result *r, char out[TK_AB_RESULT_TEXT_SIZE]);
+const char *tk_ab_result_statistic_name(const struct tk_ab_result *r); /* "median", "min" */
 
 #endif

@@ -166,9 +166,9 @@ static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tun
 	*out = (struct tk_tune_rules){0};
 	for (size_t i = 0; i < group->count; i++)
 		count += make_fact(groups, group, group->rows[i], problems, &facts[count]);
-	int status = tk_tune_rules_find(facts, count, out, err);
+	tk_tune_rules_find(facts, count, out);
 	free(facts);
-	return status;
+	return TK_OK;
 }
 
 int tk_tuning_group_find_rules(const struct tk_tuning_group *group,

@@ -232,11 +232,11 @@ static json_t *rules(const struct tk_diff_view *v)
 	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++) {
 		enum tk_verdict_status s = (enum tk_verdict_status)i;
 
-		json_array_append_new(
-		        list, json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id",
-		                      tk_verdict_status_name(s), "name", tk_verdict_status_name(s),
-		                      "shortDescription", "text", tk_verdict_status_meaning(s),
-		                      "defaultConfiguration", "level", choose_level(v, s)));
+		json_array_append_new(list,
+		        json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "id", tk_verdict_status_name(s),
+		                "name", tk_verdict_status_name(s), "shortDescription", "text",
+		                tk_vocabulary_meaning(&tk_verdict_status_words, (int)s),
+		                "defaultConfiguration", "level", choose_level(v, s)));
 	}
 	return list;
 }

@@ -23,7 +23,8 @@ static void write_details(const struct tk_diff_view *v, size_t i, FILE *out)
 	tk_diff_line_make(v, i, &l);
 	fputc('\n', out);
 	tk_print_line(out, "%s %s", l.mark, r->series);
-	tk_print_line(out, "  %s: %s", l.status, tk_verdict_status_meaning(verdict->status));
+	tk_print_line(out, "  %s: %s", l.status,
+	        tk_vocabulary_meaning(&tk_verdict_status_words, (int)verdict->status));
 	if (!isnan(change->value))
 		tk_print_line(out,
 		        "  change %+.2f %% (95 %% CI %+.2f to %+.2f), threshold %.2f %%; p %.3g, "

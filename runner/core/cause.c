@@ -1,3 +1,0 @@
-#include "core/cause.h"
-
-TK_VOCABULARY(cause, "cause", TK_CAUSES);
