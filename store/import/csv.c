@@ -63,7 +63,7 @@ static bool find_role(const char *heading, size_t len, enum role *role)
 	return false;
 }
 
-static bool sniff(const struct tk_import_file *f)
+bool tk_import_is_csv(const struct tk_import_file *f)
 {
 	const char *p = f->head;
 	size_t cells = 0;
@@ -251,7 +251,7 @@ static int put_number(struct reader *r, const struct tk_csv *csv, size_t i, cons
         const struct node *n, struct tk_error *err)
 {
 	const char *cell = csv->fields[i], *better = cell_of(r, csv, BETTER);
-	struct tk_import_point p = TK_IMPORT_POINT(name, cell_of(r, csv, UNIT), NAN);
+	struct tk_import_row p = TK_IMPORT_ROW(.name = name, .unit = cell_of(r, csv, UNIT));
 
 	if (!*cell) {
 		tk_import_count_missing(r->sink, name);
@@ -309,13 +309,13 @@ static int read_rows(struct reader *r, struct tk_error *err)
 
 static int read_all(struct reader *r, struct tk_error *err)
 {
-	const struct tk_import_place place = {0};
+	const struct tk_import_row place = {0};
 
 	TRY(tk_import_place(r->sink, &place, err));
 	TRY(read_rows(r, err));
 	for (size_t i = 0; i < r->node_count; i++) {
 		struct node *n = r->nodes[i];
-		const struct tk_import_commit c = {.rev = n->rev, .time_s = n->time_s};
+		const struct tk_import_row c = {.rev = n->rev, .time_s = n->time_s};
 
 		TRY(tk_import_add_run(r->sink, &c, n->attributes, &n->run, err));
 	}
@@ -329,7 +329,7 @@ static void keep_node_memory(void *node)
 	(void)node;
 }
 
-static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+int tk_import_read_csv(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct reader r = {.file = f, .sink = sink};
 	int status = read_all(&r, err);
@@ -345,5 +345,3 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	free(r.columns);
 	return status;
 }
-
-const struct tk_import_format tk_import_csv = {sniff, read_file, NULL};

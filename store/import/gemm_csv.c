@@ -57,7 +57,7 @@ static size_t measure_of(const char *heading)
 	return i;
 }
 
-static bool sniff(const struct tk_import_file *f)
+bool tk_import_is_gemm_csv(const struct tk_import_file *f)
 {
 	const char *end = f->head + strcspn(f->head, "\r\n"), *p = f->head;
 	bool measures = false, problem = false;
@@ -118,7 +118,7 @@ static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *
 	for (size_t i = 0; i < r->count; i++) {
 		const struct column *c = &r->columns[i];
 		const char *cell = csv->fields[i];
-		const struct tk_import_place place = {.device = cell};
+		const struct tk_import_row place = {.device = cell};
 
 		if (c->role == FAILED_IF_NOT_OK && is_failure(cell)) {
 			tk_import_count_missing(r->sink, tk_buf_cstr(&r->name));
@@ -136,13 +136,14 @@ static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *
 
 		if (r->columns[i].role != MEASURES || !*cell)
 			continue;
-		struct tk_import_point p = TK_IMPORT_POINT(r->name.len ? r->name.data : "gemm",
-		        columns[r->columns[i].measure].unit, strtod(cell, &end));
+		struct tk_import_row p = TK_IMPORT_ROW(.name = r->name.len ? r->name.data : "gemm",
+		        .unit = columns[r->columns[i].measure].unit,
+		        .metric = columns[r->columns[i].measure].metric);
 
+		p.value = strtod(cell, &end);
 		if (end == cell || *end)
 			return tk_fail(err, TK_EDATA, "%s:%zu: %s: \"%.40s\" is not a number",
 			        r->file->path, csv->line, r->columns[i].heading, cell);
-		p.metric = columns[r->columns[i].measure].metric;
 		TRY(tk_import_point(r->sink, 0, &p, err));
 	}
 	return 0;
@@ -150,9 +151,8 @@ static int put_row(struct reader *r, const struct tk_csv *csv, struct tk_error *
 
 static int read_rows(struct reader *r, struct tk_csv *csv, struct tk_error *err)
 {
-	const struct tk_import_commit c = {
-	        .rev = r->sink->options->rev, .time_s = tk_import_get_file_time(r->file, r->sink)};
-	const struct tk_import_place place = {0};
+	const struct tk_import_row c = TK_IMPORT_ROW(.rev = r->sink->request->rev);
+	const struct tk_import_row place = {0};
 	bool more = false;
 
 	TRY(tk_import_place(r->sink, &place, err));
@@ -169,7 +169,8 @@ static int read_rows(struct reader *r, struct tk_csv *csv, struct tk_error *err)
 	}
 }
 
-static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+int tk_import_read_gemm_csv(
+        struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
 	struct tk_csv csv;
 	struct reader r = {.file = f, .sink = sink};
@@ -184,5 +185,3 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	tk_csv_close(&csv);
 	return status;
 }
-
-const struct tk_import_format tk_import_gemm_csv = {sniff, read_file, NULL};

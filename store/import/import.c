@@ -11,12 +11,36 @@
 #define HEAD_SIZE 65536
 #define PIPE_MAX_BYTES (1 << 30)
 
-#define FORMAT(id, name, what) {name, what, &tk_import_##id},
+/* A file is of a format if its head has all words of one of the alternatives ("|"), and none of
+ * those behind a "!". Formats are tried in this order. sql: what reads a document; else `read`. */
+#define DOCUMENT(id) .sql = tk_##id##_sql
 static const struct {
-	const char *name, *what;
-	const struct tk_import_format *format;
-} formats[] = {TK_IMPORT_FORMATS(FORMAT)};
-#undef FORMAT
+	const char *name, *what, *words;
+	const unsigned char *sql;
+	bool (*is)(const struct tk_import_file *f);
+	int (*read)(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
+} formats[] = {{"tracker", "what `tracker export --format=ndjson` writes",
+                       "{\"format\": \"device\":", .read = tk_import_read_tracker},
+        {"asv", "airspeed velocity: results/MACHINE/*.json, or the folder",
+                "\"commit_hash\" \"results\"|\"commit_hash\" \"env_name\"", DOCUMENT(asv)},
+        {"github-action", "github-action-benchmark: data.js",
+                "\"entries\" BENCHMARK_DATA|\"entries\" \"benches\"", DOCUMENT(github_action)},
+        {"google-benchmark", "Google Benchmark: --benchmark_format=json",
+                "\"benchmarks\" \"context\" !\"commit_info\"", DOCUMENT(google_benchmark)},
+        {"nvbench", "NVBench: --json", "\"nvbench\"|\"benchmarks\" \"sm_version\"",
+                DOCUMENT(nvbench)},
+        {"pytest-benchmark", "pytest-benchmark: --benchmark-json",
+                "\"machine_info\" \"commit_info\"|\"machine_info\" \"benchmarks\"",
+                DOCUMENT(pytest_benchmark)},
+        {"hyperfine", "hyperfine: --export-json", "\"results\" \"command\" \"mean\"",
+                DOCUMENT(hyperfine)},
+        {"kernels", "GPU kernel results (JSON): kernel, latency_ms, ...",
+                "\"kernel\" \"latency|\"kernel\" \"tflops\"|\"kernel\" \"problem_size\"",
+                DOCUMENT(kernels)},
+        {"gemm-csv", "GEMM suites: problem columns, then time, GFLOPS, GB/s",
+                .is = tk_import_is_gemm_csv, .read = tk_import_read_gemm_csv},
+        {"csv", "series_id,day,commit,value, or time and a column each", .is = tk_import_is_csv,
+                .read = tk_import_read_csv}};
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
 const char *tk_import_get_format_name(size_t i, const char **what)
@@ -37,13 +61,44 @@ static size_t format_named(const char *name)
 	return i;
 }
 
-int64_t tk_import_get_file_time(const struct tk_import_file *f, const struct tk_import_sink *sink)
+static bool has_words(const struct tk_import_file *f, const char *words)
+{
+	bool has = true;
+
+	for (const char *end; *words; words = end + (*end == ' ')) {
+		const bool is_wanted = *words != '!';
+
+		words += !is_wanted;
+		end = words + strcspn(words, " |");
+		has &= !memmem(f->head, f->head_len, words, (size_t)(end - words)) != is_wanted;
+		if (*end != '|')
+			continue;
+		if (has)
+			return true;
+		has = true;
+		end++;
+	}
+	return has;
+}
+
+/* FORMAT_COUNT: it is of none. */
+static size_t guess_format(const struct tk_import_file *f)
+{
+	size_t i = 0;
+
+	while (i < FORMAT_COUNT &&
+	        !(formats[i].is ? formats[i].is(f) : has_words(f, formats[i].words)))
+		i++;
+	return i;
+}
+
+int64_t tk_import_get_file_time(const struct tk_import_sink *sink)
 {
 	struct stat st;
 
-	if (sink->options->at_s)
-		return sink->options->at_s;
-	return fstat(fileno(f->in), &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
+	if (sink->request->at_s)
+		return sink->request->at_s;
+	return fstat(fileno(sink->file->in), &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
 }
 
 /* An endless input must not fill the disk. */
@@ -112,40 +167,38 @@ static int read_head(struct tk_import_file *f, char *head, struct tk_error *err)
 	return f->head_len ? 0 : tk_fail(err, TK_EDATA, "%s: is empty", f->path);
 }
 
-static int find_format(
-        const struct tk_import_file *f, const char *name, size_t *out, struct tk_error *err)
+static int fail_unknown(const char *path, struct tk_error *err)
 {
-	struct tk_buf known = TK_BUF_INIT;
+	AUTO(tk_buf) known = {0};
 
-	*out = name ? format_named(name) : 0;
-	while (!name && *out < FORMAT_COUNT && !formats[*out].format->sniff(f))
-		++*out;
-	if (*out < FORMAT_COUNT)
-		return 0;
 	for (size_t i = 0; i < FORMAT_COUNT; i++)
 		tk_buf_add_printf(&known, "%s%s", i ? ", " : "", formats[i].name);
-	tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", f->path,
+	return tk_fail(err, TK_EDATA, "%s: its format cannot be guessed; name it: %s", path,
 	        tk_buf_cstr(&known));
-	tk_buf_free(&known);
-	return TK_EDATA;
+}
+
+/* Beside the results of asv there are files without any. */
+static bool is_beside_results(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") ||
+	       !strcmp(base, "asv.conf.json");
 }
 
 /* The file had no results. If it has the format, it is a run that measured nothing: it is skipped
  * and reported. Anything else is probably not the file that the user meant. */
-static int empty_file(struct tk_import_sink *sink, const struct tk_import_file *f, size_t format,
-        struct tk_error *err)
+static int empty_file(struct tk_import_sink *sink, size_t format, struct tk_error *err)
 {
-	char *first = sink->counts.first_empty;
-	size_t like = 0;
+	size_t like = guess_format(sink->file);
 
-	if (formats[format].format->sniff(f)) {
+	if (like == format) {
 		if (!sink->counts.empty++)
-			snprintf(first, sizeof(sink->counts.first_empty), "%s", f->path);
+			snprintf(sink->counts.first_empty, sizeof(sink->counts.first_empty), "%s",
+			        sink->file->path);
 		return 0;
 	}
-	while (like < FORMAT_COUNT && !formats[like].format->sniff(f))
-		like++;
-	return tk_fail(err, TK_EDATA, "%s: no results of the format %s in it%s%s", f->path,
+	return tk_fail(err, TK_EDATA, "%s: no results of the format %s in it%s%s", sink->file->path,
 	        formats[format].name, like < FORMAT_COUNT ? "; it looks like " : "",
 	        like < FORMAT_COUNT ? formats[like].name : "");
 }
@@ -158,54 +211,54 @@ static int read_results(
 	const int64_t results = sink->results;
 
 	sink->format = formats[format].name;
-	sink->path = f->path;
-	sink->aside = false;
 	TRY(tk_db_exec(sink->store, "SAVEPOINT import_file", err));
-	TRY(formats[format].format->read(f, sink, err));
+	TRY(formats[format].sql ? tk_import_read_document(f, sink, formats[format].sql, err)
+	                        : formats[format].read(f, sink, err));
 	if (sink->results == results) {
 		TRY(tk_db_exec(sink->store, "ROLLBACK TO import_file", err));
 		tk_db_forget_uids(sink->store);
 		sink->counts = before;
-		if (!sink->aside)
-			TRY(empty_file(sink, f, format, err));
+		TRY(empty_file(sink, format, err));
 	}
 	sink->counts.files++;
 	return tk_db_exec(sink->store, "RELEASE import_file", err);
 }
 
-static int import_open_file(struct tk_import_sink *sink, const char *format,
-        struct tk_import_file *f, char *head, struct tk_error *err)
+static int import_open_file(
+        struct tk_import_sink *sink, struct tk_import_file *f, char *head, struct tk_error *err)
 {
-	size_t found;
+	const char *name = sink->request->format;
 
 	TRY(read_head(f, head, err));
-	TRY(find_format(f, format, &found, err));
-	return read_results(sink, f, found, err);
+	size_t guess = guess_format(f), format = name ? format_named(name) : guess;
+
+	if (is_beside_results(f->path) && guess == FORMAT_COUNT &&
+	        (!name || !strcmp(name, "asv"))) {
+		sink->format = "asv";
+		sink->counts.files++;
+		return 0;
+	}
+	return format < FORMAT_COUNT ? read_results(sink, f, format, err)
+	                             : fail_unknown(f->path, err);
 }
 
-static int import_file(struct tk_import_sink *sink, const char *format, const char *path,
-        char *head, struct tk_error *err)
+static int import_file(
+        struct tk_import_sink *sink, const char *path, char *head, struct tk_error *err)
 {
 	struct tk_import_file f = {.path = path};
 
 	TRY(open_file(path, &f.in, err));
-	int status = import_open_file(sink, format, &f, head, err);
+	sink->file = &f;
+	int status = import_open_file(sink, &f, head, err);
 
-	json_decref(f.document);
 	fclose(f.in);
 	return status;
 }
 
 /* ---- which files ----------------------------------------------------------------------------- */
 
-struct one_file {
-	char *path;
-	int64_t time_s;
-	size_t order;
-};
-
 struct file_set {
-	struct one_file *files;
+	char **paths;
 	size_t count, cap;
 	const char *folder;
 };
@@ -214,10 +267,9 @@ static void add_file(struct file_set *set, char *path)
 {
 	if (set->count == set->cap) {
 		set->cap = set->cap ? set->cap * 2 : 64;
-		set->files = tk_reallocarray(set->files, set->cap, sizeof(*set->files));
+		set->paths = tk_reallocarray(set->paths, set->cap, sizeof(*set->paths));
 	}
-	set->files[set->count] = (struct one_file){path, 0, set->count};
-	set->count++;
+	set->paths[set->count++] = path;
 }
 
 /* What may be a history in a folder. */
@@ -235,37 +287,6 @@ static int visit(void *arg, const char *relative, const struct stat *st, struct 
 	return 0;
 }
 
-/* Older files first, if their format has a time: points are stored in this order. */
-static int by_time(const void *a, const void *b)
-{
-	const struct one_file *x = a, *y = b;
-
-	if (x->time_s != y->time_s)
-		return x->time_s < y->time_s ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static void look_at_time(struct one_file *file, const char *format)
-{
-	char head[4096];
-	struct tk_import_file f = {.path = file->path, .in = fopen(file->path, "re"), .head = head};
-	struct stat st;
-
-	if (!f.in)
-		return;
-	if (fstat(fileno(f.in), &st) == 0 && S_ISREG(st.st_mode)) {
-		f.head_len = fread(head, 1, sizeof(head) - 1, f.in);
-		head[f.head_len] = '\0';
-		for (size_t i = 0; i < FORMAT_COUNT; i++)
-			if (formats[i].format->time &&
-			        (!format || !strcmp(format, formats[i].name))) {
-				file->time_s = formats[i].format->time(&f);
-				break;
-			}
-	}
-	fclose(f.in);
-}
-
 static int gather(
         const struct tk_import_request *request, struct file_set *set, struct tk_error *err)
 {
@@ -276,30 +297,27 @@ static int gather(
 		else
 			add_file(set, tk_strdup(request->paths[i]));
 	}
-	for (size_t i = 0; i < set->count && set->count > 1; i++)
-		look_at_time(&set->files[i], request->format);
-	if (!set->count)
-		return tk_fail(
-		        err, TK_EDATA, "%s: there is no file to import in it", request->paths[0]);
-	qsort(set->files, set->count, sizeof(*set->files), by_time);
-	return 0;
+	return set->count ? 0
+	                  : tk_fail(err, TK_EDATA, "%s: there is no file to import in it",
+	                            request->paths[0]);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int import_all(struct tk_import_sink *sink, const struct tk_import_request *request,
-        struct file_set *set, struct tk_error *err)
+static int import_all(struct tk_import_sink *sink, struct file_set *set, struct tk_error *err)
 {
+	const struct tk_import_request *request = sink->request;
 	AUTO_TEXT head = tk_malloc(HEAD_SIZE + 1);
 
 	tk_import_sink_open(sink);
+	TRY(tk_import_register_functions(sink, err));
 	TRY(gather(request, set, err));
 	for (size_t i = 0; i < set->count; i++)
-		TRY(import_file(sink, request->format, set->files[i].path, head, err));
+		TRY(import_file(sink, set->paths[i], head, err));
 	TRY(tk_import_flush(sink, err));
 	return sink->results ? 0
 	                     : tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
-	                               set->count == 1 ? set->files[0].path : request->paths[0],
+	                               set->count == 1 ? set->paths[0] : request->paths[0],
 	                               set->count == 1 ? " of the format " : "",
 	                               set->count == 1 ? sink->format : "");
 }
@@ -307,20 +325,18 @@ static int import_all(struct tk_import_sink *sink, const struct tk_import_reques
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err)
 {
-	const struct tk_import_options options = {
-	        request->machine, request->upstream, request->better, request->rev, request->at_s};
-	struct tk_import_sink sink = {.store = s, .options = &options};
+	struct tk_import_sink sink = {.store = s, .request = request};
 	struct file_set set = {0};
 
 	if (request->format && format_named(request->format) == FORMAT_COUNT)
 		return tk_fail(err, TK_EUSAGE, "unknown format \"%s\"", request->format);
 	TRY(tk_store_begin(s, err));
-	int status = import_all(&sink, request, &set, err);
+	int status = import_all(&sink, &set, err);
 
 	tk_import_sink_close(&sink);
 	for (size_t i = 0; i < set.count; i++)
-		free(set.files[i].path);
-	free(set.files);
+		free(set.paths[i]);
+	free(set.paths);
 	if (!status && request->dry_run)
 		tk_store_rollback(s);
 	else

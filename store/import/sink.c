@@ -65,20 +65,20 @@ static const char *or_else(const char *text, const char *otherwise)
 	return text && *text ? text : otherwise;
 }
 
-int tk_import_place(struct tk_import_sink *s, const struct tk_import_place *p, struct tk_error *err)
+int tk_import_place(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	const char *device_name = or_else(p->device, "unknown");
 	struct tk_machine_row machine = {
-	        .name = or_else(s->options->machine, or_else(p->machine, "imported")),
+	        .name = or_else(s->request->machine, or_else(p->machine, "imported")),
 	        .attributes = or_else(p->machine_attributes, "{}")};
 	struct tk_device_row device = {.kind = "imported",
 	        .name = device_name,
 	        .arch = or_else(p->arch, ""),
 	        .slug = device_name};
-	struct tk_environment_row environment = {.attributes = or_else(p->environment, "{}")};
+	struct tk_environment_row environment = {.attributes = "{}"};
 	struct tk_upstream_row upstream = {
-	        .name = or_else(s->options->upstream, or_else(p->upstream, "imported")),
+	        .name = or_else(s->request->upstream, or_else(p->upstream, "imported")),
 	        .kind = "import",
 	        .url = or_else(p->url, "")};
 
@@ -97,7 +97,7 @@ static int entry_order(const void *a, const void *b)
 	return strcmp(((const struct series_entry *)a)->key, ((const struct series_entry *)b)->key);
 }
 
-static int put_series(struct tk_import_sink *s, const struct tk_import_point *p, const char *metric,
+static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
         const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	AUTO_TEXT text = tk_sprintf("foreign:name=%s", p->name);
@@ -105,8 +105,6 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	        .op = "foreign",
 	        .dtype = or_else(p->dtype, ""),
 	        .title = p->name,
-	        .flops = p->flops,
-	        .bytes = p->bytes,
 	        .source = s->format,
 	        .family = or_else(p->family, "")};
 	struct tk_series_row row = {.device_id = s->state->device_id,
@@ -120,7 +118,7 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 	int64_t before;
 
 	if (tk_better_parse(
-	            or_else(s->options->better, or_else(p->better, u->better)), &row.better))
+	            or_else(s->request->better, or_else(p->better, u->better)), &row.better))
 		return tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
 	TRY(tk_store_put(s->store, TK_TABLE_problem, &problem, &row.problem_id, err));
 	TRY(tk_store_select_int(
@@ -131,8 +129,8 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_point *p,
 }
 
 /* The series of a point. */
-static int find_series(struct tk_import_sink *s, const struct tk_import_point *p,
-        const char *metric, const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
+static int find_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
+        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	const char *const parts[] = {
@@ -213,9 +211,18 @@ static int value_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static double quantile(const struct tk_point *sorted, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	return i + 1 < n ? sorted[i].value +
+	                           (at - (double)i) * (sorted[i + 1].value - sorted[i].value)
+	                 : sorted[n - 1].value;
+}
+
 /* Several values of one series in one run are repetitions: one point, their median. Returns how
- * many points are left.
- */
+ * many points are left. */
 static size_t fold(struct tk_point *p, size_t count)
 {
 	size_t kept = 0;
@@ -227,10 +234,12 @@ static size_t fold(struct tk_point *p, size_t count)
 
 		if (n > 1) {
 			qsort(&p[i], n, sizeof(*p), value_order);
-			one.value = n % 2 ? p[i + n / 2].value
-			                  : p[i + n / 2 - 1].value / 2 + p[i + n / 2].value / 2;
+			one.value = quantile(&p[i], n, 0.5);
 			one.min = p[i].value;
-			one.lo = one.hi = one.q25 = one.q75 = one.p95 = NAN;
+			one.q25 = quantile(&p[i], n, 0.25);
+			one.q75 = quantile(&p[i], n, 0.75);
+			one.p95 = quantile(&p[i], n, 0.95);
+			one.lo = one.hi = NAN;
 			one.n = (int64_t)n;
 		}
 		p[kept++] = one;
@@ -284,11 +293,12 @@ void tk_import_count_missing(struct tk_import_sink *s, const char *name)
 
 	s->results++;
 	if (!s->counts.without_value++)
-		snprintf(first, sizeof s->counts.first_without_value, "%s: %s", s->path, name);
+		snprintf(
+		        first, sizeof s->counts.first_without_value, "%s: %s", s->file->path, name);
 }
 
 int tk_import_point(
-        struct tk_import_sink *s, size_t run, const struct tk_import_point *p, struct tk_error *err)
+        struct tk_import_sink *s, size_t run, const struct tk_import_row *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
@@ -314,7 +324,7 @@ int tk_import_point(
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
 		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
-		        s->path, NAME_MAX_BYTES);
+		        s->file->path, NAME_MAX_BYTES);
 	s->results++;
 	TRY(find_series(s, p, metric, &u, &row.series_id, err));
 	TRY(add_point(s, &row, err));
@@ -325,54 +335,54 @@ int tk_import_point(
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A file without a commit is a revision of its own, named by its time. */
-static int put_build(struct tk_import_sink *s, const struct tk_import_commit *c, int64_t *id,
-        struct tk_error *err)
+static int put_build(struct tk_import_sink *s, const struct tk_import_row *c, int64_t time_s,
+        int64_t *id, struct tk_error *err)
 {
 	char time[TK_TIME_ISO_SIZE];
 	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id,
-	        .rev = or_else(c->rev, tk_time_format_iso(c->time_s, time)),
+	        .rev = or_else(c->rev, tk_time_format_iso(time_s, time)),
 	        .parent = "",
-	        .author_time_s = c->time_s,
-	        .commit_time_s = c->time_s,
+	        .author_time_s = time_s,
+	        .commit_time_s = time_s,
 	        .author = or_else(c->author, ""),
 	        .subject = or_else(c->subject, "")};
 	struct tk_build_row build = {.artifact_key = "imported",
 	        .adapter = s->format,
 	        .status = TK_BUILD_OK,
-	        .built_s = c->time_s};
+	        .built_s = time_s};
 
 	TRY(tk_store_put(s->store, TK_TABLE_revision, &revision, &build.revision_id, err));
 	return tk_store_put(s->store, TK_TABLE_build, &build, id, err);
 }
 
-static int put_rows(struct tk_import_sink *s, const struct tk_import_commit *c,
+static int put_rows(struct tk_import_sink *s, const struct tk_import_row *c, int64_t time_s,
         const char *attributes, struct run_ids *ids, struct tk_error *err)
 {
 	struct tk_night_row night = {.machine_id = s->state->machine_id,
 	        .kind = TK_NIGHT_IMPORT,
-	        .as_of_s = c->time_s,
-	        .started_s = c->time_s,
-	        .finished_s = c->time_s ? c->time_s : 1,
+	        .as_of_s = time_s,
+	        .started_s = time_s,
+	        .finished_s = time_s ? time_s : 1,
 	        .status = TK_NIGHT_COMPLETE,
 	        .config_hash = "",
 	        .tracker_version = "",
 	        .summary = "{}"};
 	struct tk_run_row run = {.environment_id = s->state->environment_id,
-	        .as_of_s = c->time_s,
-	        .started_s = c->time_s,
+	        .as_of_s = time_s,
+	        .started_s = time_s,
 	        .outcome = TK_OUTCOME_OK,
 	        .message = "",
 	        .attributes = attributes};
 	bool fresh;
 
-	TRY(put_build(s, c, &run.build_id, err));
+	TRY(put_build(s, c, time_s, &run.build_id, err));
 	TRY(tk_row_put(s->store, TK_TABLE_night, &night, &run.night_id, &fresh, err));
 	s->counts.nights += fresh;
-	*ids = (struct run_ids){run.night_id, run.build_id, run.environment_id, 0, c->time_s};
+	*ids = (struct run_ids){run.night_id, run.build_id, run.environment_id, 0, time_s};
 	return tk_row_put(s->store, TK_TABLE_run, &run, &ids->run_id, NULL, err);
 }
 
-int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c,
+int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *c,
         const json_t *attributes, size_t *run, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
@@ -380,16 +390,18 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_commit *c
 
 	if (!run && s->results == st->results_of_runs)
 		return 0;
-	if (c->time_s < TK_TIME_MIN_S || c->time_s >= TK_TIME_END_S)
+	const int64_t time_s = c->time_s == INT64_MIN ? tk_import_get_file_time(s) : c->time_s;
+
+	if (time_s < TK_TIME_MIN_S || time_s >= TK_TIME_END_S)
 		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
-		        s->path, tk_time_format_iso(c->time_s, time));
+		        s->file->path, tk_time_format_iso(time_s, time));
 	st->results_of_runs = s->results;
 
 	AUTO_TEXT text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS)
 	                            : tk_strdup("{}");
 	struct run_ids ids;
 
-	TRY(put_rows(s, c, tk_check_memory(text), &ids, err));
+	TRY(put_rows(s, c, time_s, tk_check_memory(text), &ids, err));
 	if (st->run_count == st->run_cap) {
 		st->run_cap = st->run_cap ? st->run_cap * 2 : 64;
 		st->runs = tk_reallocarray(st->runs, st->run_cap, sizeof(*st->runs));

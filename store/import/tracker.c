@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_MAX_BYTES ((size_t)64 << 20)
+
 /* Large enough for the row of every group. */
 union record_row {
 	int64_t id;
@@ -434,32 +436,50 @@ static int put_record(struct reader *r, const json_t *record, struct tk_error *e
 	return put_point(r, record, err);
 }
 
+/* Takes the line without its end. */
+static int read_line(struct reader *r, char *line, size_t len, struct tk_error *err)
+{
+	json_error_t why;
+	char *start = line;
+
+	if (r->line == 1 && !strncmp(line, TK_IMPORT_BYTE_ORDER_MARK, 3))
+		start += 3;
+	if (len && line[len - 1] == '\r')
+		line[--len] = '\0';
+	if (strlen(line) != len)
+		return tk_fail(err, TK_EDATA, "%s:%zu: has a zero byte", r->file->path, r->line);
+	if (!*start)
+		return 0;
+	json_auto_t *record = json_loads(start, JSON_REJECT_DUPLICATES, &why);
+
+	r->record_count++;
+	return record ? put_record(r, record, err)
+	              : tk_fail(err, TK_EDATA, "%s:%zu:%d: %s", r->file->path, r->line, why.column,
+	                        why.text);
+}
+
 static int read_all(struct reader *r, struct tk_error *err)
 {
-	struct tk_import_lines lines = {.file = r->file};
-	json_t *record = NULL;
-	bool more = false;
-	int status;
+	FILE *in = r->file->in;
+	AUTO(tk_buf) line = {.max = LINE_MAX_BYTES};
 
-	while (!(status = tk_import_read_line(&lines, &record, &more, err)) && more) {
-		r->line = lines.number;
-		r->record_count += record != NULL;
-		if (record)
-			status = put_record(r, record, err);
-		json_decref(record);
-		if (status)
-			break;
+	for (int c = 0; c != EOF;) {
+		tk_buf_clear(&line);
+		r->line++;
+		while (!line.status && (c = getc_unlocked(in)) != EOF && c != '\n')
+			tk_buf_add_char(&line, (char)c);
+		if (ferror(in))
+			return tk_fail_errno(err, "%s", r->file->path);
+		if (tk_buf_status(&line, NULL))
+			return tk_fail(err, TK_EDATA, "%s:%zu: is longer than %zu MiB",
+			        r->file->path, r->line, LINE_MAX_BYTES >> 20);
+		if (line.len)
+			TRY(read_line(r, line.data, line.len, err));
 	}
-	tk_buf_free(&lines.line);
-	return status;
+	return 0;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
-
-static bool sniff(const struct tk_import_file *f)
-{
-	return !strncmp(f->head, "{\"format\":", 10) && strstr(f->head, "\"device\":");
-}
 
 /* Into the scratch history of the target, which is empty again in the end. */
 static int read_and_merge(struct reader *r, struct tk_merge_counts *counts, struct tk_store *into,
@@ -474,9 +494,10 @@ static int read_and_merge(struct reader *r, struct tk_merge_counts *counts, stru
 	return status;
 }
 
-static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+int tk_import_read_tracker(
+        struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
 {
-	struct reader r = {.file = f, .into = sink->store, .machine = sink->options->machine};
+	struct reader r = {.file = f, .into = sink->store, .machine = sink->request->machine};
 	struct tk_merge_counts counts = {{0}};
 
 	if (!sink->store->scratch)
@@ -490,5 +511,3 @@ static int read_file(struct tk_import_file *f, struct tk_import_sink *sink, stru
 	sink->counts.points += counts.added[TK_MERGE_POINTS];
 	return status;
 }
-
-const struct tk_import_format tk_import_tracker = {sniff, read_file, NULL};

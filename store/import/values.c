@@ -1,4 +1,7 @@
-/* Foreign units: the tracker's equivalents, and which direction is better. */
+/* What formats have in common: foreign units (the tracker's equivalents, and which direction is
+ * better), times, and values in messages. */
+#include "base/clock.h"
+#include "base/text.h"
 #include "store/import/import.h"
 #include <string.h>
 #include <strings.h>
@@ -121,4 +124,69 @@ struct tk_import_unit tk_import_unit(const char *unit)
 	higher = is_rate(unit);
 	return (struct tk_import_unit){
 	        higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
+}
+
+/* ---- JSON and times -------------------------------------------------------------------------- */
+
+const char *tk_import_describe_value(const json_t *value, char *out)
+{
+	static const char *const words[] = {[JSON_OBJECT] = "an object",
+	        [JSON_ARRAY] = "a list",
+	        [JSON_TRUE] = "true",
+	        [JSON_FALSE] = "false",
+	        [JSON_NULL] = "null"};
+	char text[TK_IMPORT_DESCRIPTION_SIZE - 2];
+
+	if (json_is_string(value)) {
+		tk_text_copy_line(text, sizeof(text), json_string_value(value));
+		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "\"%s\"", text);
+	} else if (json_is_integer(value)) {
+		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%lld",
+		        (long long)json_integer_value(value));
+	} else if (json_is_real(value)) {
+		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%.12g", json_real_value(value));
+	} else {
+		snprintf(out, TK_IMPORT_DESCRIPTION_SIZE, "%s",
+		        !value                                            ? "nothing"
+		        : json_is_array(value) && !json_array_size(value) ? "an empty list"
+		        : json_is_object(value) && !json_object_size(value)
+		                ? "an empty object"
+		                : words[json_typeof(value)]);
+	}
+	return out;
+}
+
+void tk_import_set_attribute(json_t *attributes, const char *list, const char *name, json_t *value)
+{
+	json_t *object = json_object_get(attributes, list);
+
+	if (!value)
+		return;
+	if (!object) {
+		object = json_object();
+		json_object_set_new(attributes, list, object);
+	}
+	json_object_set_new(object, name, value);
+}
+
+/* "2022-06-18 10:52:55.123456+0200" -> what tk_time_parse() reads. */
+bool tk_import_parse_time(const char *text, int64_t *t_s)
+{
+	char plain[64];
+	size_t n = 0;
+
+	for (; *text && n < sizeof(plain) - 2; text++) {
+		if (*text == '.' || *text == ',') {
+			while (text[1] >= '0' && text[1] <= '9')
+				text++;
+			continue;
+		}
+		plain[n++] = *text == ' ' ? 'T' : *text;
+		/* +hhmm */
+		if (n > 19 && (plain[n - 3] == '+' || plain[n - 3] == '-') && text[1] >= '0' &&
+		        text[1] <= '9')
+			plain[n++] = ':';
+	}
+	plain[n] = '\0';
+	return tk_time_parse(plain, t_s, NULL) == 0;
 }
