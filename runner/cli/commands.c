@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/markup.h"
-#include "cli/rate.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -91,6 +92,34 @@ const char *tk_command_describe_unknown(const char *name, char *out, size_t size
 	snprintf(out, size, "unknown command \"%.60s\"%s", name,
 	        tk_suggest_hint(name, names, "; `tracker help` lists the commands", hint));
 	return out;
+}
+
+int tk_action_find(
+        const void *rows, size_t count, size_t size, const char *name, struct tk_error *err)
+{
+	const char *names[16] = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = *(const char *const *)((const char *)rows + i * size);
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+	}
+	return tk_options_fail_action(name, names, err);
+}
+
+int tk_command_open_output(struct tk_command_output *out, const char *path, struct tk_error *err)
+{
+	*out = (struct tk_command_output){path, STDOUT_FILENO};
+	if (path)
+		out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return out->fd < 0 ? tk_fail_errno(err, "%s", path) : TK_OK;
+}
+
+int tk_command_close_output(const struct tk_command_output *out, int status, struct tk_error *err)
+{
+	if (out->path && close(out->fd) != 0 && !status)
+		status = tk_fail_errno(err, "%s", out->path);
+	return status;
 }
 
 const char tk_command_purpose[] = "tracker follows the performance of GPU kernels night after "

@@ -63,6 +63,21 @@ int tk_command_main(int argc, char **argv);
 /* Of a command that chooses by its options what it opens. */
 int tk_command_open(struct tk_globals *g, enum tk_opens opens, struct tk_error *err);
 
+/* The position of an action in a table of structs that begin with its name, or TK_EUSAGE. */
+int tk_action_find(
+        const void *rows, size_t count, size_t size, const char *name, struct tk_error *err);
+#define TK_FIND_ACTION(table, name, err) \
+	tk_action_find(table, sizeof(table) / sizeof *(table), sizeof *(table), name, err)
+
+/* Where a command writes: a file, or with path NULL the standard output. */
+struct tk_command_output {
+	const char *path;
+	int fd;
+};
+int tk_command_open_output(struct tk_command_output *out, const char *path, struct tk_error *err);
+/* Returns `status`, that of writing, or that of closing the file. */
+int tk_command_close_output(const struct tk_command_output *out, int status, struct tk_error *err);
+
 /* `unknown command "dif"; did you mean "diff"?` Returns `out`. */
 const char *tk_command_describe_unknown(const char *name, char *out, size_t size);
 

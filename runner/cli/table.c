@@ -1,13 +1,11 @@
 /* The only file that knows libsmartcols. */
-#include "cli/table.h"
-
-#include <jansson.h>
-
 #include <errno.h>
+#include <jansson.h>
 #include <libsmartcols.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,10 +15,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/present.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
-#include "cli/records.h"
+#include "cli/table.h"
+#include "core/datasheet.h"
+#include "core/metric.h"
+#include "core/problem.h"
+#include "store/select.h"
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
@@ -413,4 +416,124 @@ int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err)
 
 	tk_table_free(t);
 	return status;
+}
+
+int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
+        bool as_json, const char *empty, struct tk_error *err)
+{
+	struct tk_table *t = NULL;
+	const json_t *row;
+	size_t i;
+	int status = TK_OK;
+
+	if (as_json)
+		return tk_command_print_json(rows, err);
+	if (!json_array_size(rows) && empty) {
+		puts(empty);
+	} else {
+		t = tk_table_new(g, columns);
+		json_array_foreach (rows, i, row)
+			tk_table_add_record(t, row);
+		status = tk_table_finish(t, stdout, err);
+	}
+	json_decref(rows);
+	return status;
+}
+
+int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err)
+{
+	int status = as_json ? tk_command_print_json(json_incref(rows), err)
+	                     : tk_table_print(t, stdout, err);
+
+	tk_table_free(t);
+	json_decref(rows);
+	return status;
+}
+
+int tk_records_fail_unknown(const json_t *rows, const char *member, const char *name,
+        const char *what, const char *otherwise, struct tk_error *err)
+{
+	const char **names = tk_calloc(json_array_size(rows) + 1, sizeof *names);
+	char hint[TK_SUGGEST_HINT_SIZE];
+
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		names[i] = tk_record_text(json_array_get(rows, i), member);
+	tk_fail(err, TK_EUSAGE, "%s \"%.100s\"%s", what, name,
+	        tk_suggest_hint(name, names, otherwise, hint));
+	free(names);
+	return TK_EUSAGE;
+}
+
+int tk_records_find_night(
+        struct tk_store *s, const char *text, int64_t *night_id, struct tk_error *err)
+{
+	static const char sql[] = "SELECT id FROM night WHERE CASE"
+	                          " WHEN ?1 = 'last' THEN id = (SELECT id FROM night"
+	                          " ORDER BY as_of_s DESC, id DESC LIMIT 1)"
+	                          " WHEN EXISTS (SELECT 1 FROM night WHERE CAST(id AS TEXT) = ?1)"
+	                          " THEN CAST(id AS TEXT) = ?1"
+	                          " ELSE ?1 <> '' AND substr(uid, 1, length(?1)) = ?1 END";
+	json_t *found;
+	int status = tk_records_select(s, sql, TK_ARGS(text), &found, err);
+	size_t count = json_array_size(found);
+
+	*night_id = json_integer_value(json_object_get(json_array_get(found, 0), "id"));
+	json_decref(found);
+	if (status || count == 1)
+		return status;
+	if (strcmp(text, "last") == 0)
+		return tk_fail(
+		        err, TK_EUSAGE, "no night \"%s\": the history has no nights yet", text);
+	return tk_fail(err, TK_EUSAGE,
+	        count ? "\"%s\" is ambiguous: %zu nights start with it"
+	              : "no night \"%s\"; `tracker log` lists the nights",
+	        text, count);
+}
+
+struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns)
+{
+	struct tk_rate r = {NAN, NAN};
+
+	if (flops > 0 && median_ns > 0)
+		r.gflop_per_s = flops / median_ns;
+	if (peak_gflop_per_s > 0)
+		r.peak_share = r.gflop_per_s / peak_gflop_per_s;
+	return r;
+}
+
+struct tk_rate tk_rate_from_problem(
+        const char *problem, double flops, const char *device_name, double value, const char *unit)
+{
+	struct tk_problem_spec spec;
+	double peak = 0;
+
+	if (tk_unit_from_name(unit) != TK_UNIT_NS)
+		return (struct tk_rate){NAN, NAN};
+	/* An imported history may have problems of other languages. */
+	if (!tk_problem_parse(&spec, problem, NULL))
+		peak = tk_datasheet_find_peak(device_name, &spec);
+	return tk_rate_compute(flops, peak, value);
+}
+
+static char *compute_peak(const struct tk_arg *args)
+{
+	struct tk_problem_spec spec;
+	double peak = tk_problem_parse(&spec, args[0].text, NULL)
+	                      ? 0
+	                      : tk_datasheet_find_peak(args[1].text, &spec);
+
+	return peak > 0 ? tk_sprintf("%.17g", peak) : NULL;
+}
+
+int tk_rate_define_function(struct tk_store *s, struct tk_error *err)
+{
+	static const struct tk_sql_function f = {"peak_gflop_per_s", 2, compute_peak};
+
+	return tk_store_add_function(s, &f, err);
+}
+
+void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)
+{
+	tk_table_set_value(t, "RATE", r->gflop_per_s, "gflop_per_s");
+	tk_table_set_value(t, "PEAK", r->peak_share, "%");
 }

@@ -5,12 +5,16 @@
  * file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-struct json_t;
+#include "store/query/record.h"
+#include "store/select.h"
+
 struct tk_error;
 struct tk_globals;
+struct tk_store;
 struct tk_table;
 
 enum {
@@ -48,7 +52,7 @@ struct tk_column {
 	/* Of tables of records: the member ("change.value"), and the colour of the cell. */
 	const char *path;
 	enum tk_show show;
-	const char *(*color)(const struct json_t *row); /* NULL, or it returns NULL: none */
+	const char *(*color)(const json_t *row); /* NULL, or it returns NULL: none */
 };
 
 /* `columns` must outlive the
@@ -58,7 +62,7 @@ void tk_table_add_row(struct tk_table *t); /* starts a row, which the following 
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 /* A row with the cells of all columns that have a path. */
-void tk_table_add_record(struct tk_table *t, const struct json_t *row);
+void tk_table_add_record(struct tk_table *t, const json_t *row);
 /* As tk_format_value(), or a share with the unit "%"; nothing where it is NAN. */
 void tk_table_set_value(struct tk_table *t, const char *column, double value, const char *unit);
 /* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
@@ -70,5 +74,48 @@ int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err);
 /* After printing: the column had values but was dropped. */
 bool tk_table_is_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);
+
+/* ---- lists of the history -------------------------------------------------------------------- */
+
+/* A command that lists is a query, whose rows are JSON objects, and the columns of a table that
+ * show their members. */
+
+/* Prints rows as JSON, or as a table; `empty` where there are none (text only). Frees `rows`. */
+int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
+        bool as_json, const char *empty, struct tk_error *err);
+
+/* The end of a list that has both: prints one of them and frees them. */
+int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err);
+
+/* Fails with TK_EUSAGE: `what` "NAME", and the nearest text that the member of a row has, or
+ * `otherwise` (suggest.h). */
+int tk_records_fail_unknown(const json_t *rows, const char *member, const char *name,
+        const char *what, const char *otherwise, struct tk_error *err);
+
+/* The number of a night by its number, the start of its uid, or "last" for the newest. TK_EUSAGE:
+ * none or several. */
+int tk_records_find_night(
+        struct tk_store *s, const char *text, int64_t *night_id, struct tk_error *err);
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+struct tk_rate {
+	double gflop_per_s; /* NAN: not a time, or of a problem without operations */
+	double peak_share;  /* of the peak by the vendor's data sheet; NAN: not known */
+};
+
+/* peak_gflop_per_s 0: not known. */
+struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns);
+/* problem: as it is stored. device_name NULL: not known. Parses the problem for the peak. */
+struct tk_rate tk_rate_from_problem(
+        const char *problem, double flops, const char *device_name, double value, const char *unit);
+/* The function of SQL peak_gflop_per_s(PROBLEM, DEVICE_NAME), for arithmetic: NULL where it is not
+ * known. */
+int tk_rate_define_function(struct tk_store *s, struct tk_error *err);
+
+/* The columns RATE and PEAK; empty where the figure is not known. */
+void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r);
+/* The members gflop_per_s and peak_share; null where the figure is not known. */
+void tk_rate_set_members(json_t *object, const struct tk_rate *r);
 
 #endif

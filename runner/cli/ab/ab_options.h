@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "nightly/compare/ab_compare.h"
 
 #define TK_AB_OPTIONS_NONE \

@@ -9,7 +9,6 @@
 #include "base/try.h"
 #include "cli/ab/format.h"
 #include "cli/markup.h"
-#include "cli/records.h"
 #include "cli/table.h"
 
 /* ---- terminal -------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/present.h"
-#include "cli/rate.h"
+#include "cli/table.h"
 #include "core/fields.h"
 #include "core/verdict_text.h"
 #include "decide/decide.h"

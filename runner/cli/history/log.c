@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "store/lock.h"
 
 static struct {

@@ -13,8 +13,8 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cli/records.h"
-#include "cli/series_ref.h"
+#include "cli/arguments.h"
+#include "cli/table.h"
 #include "core/problem.h"
 #include "store/store.h"
 
@@ -345,22 +345,11 @@ static int show_series(const struct tk_globals *g, int64_t id, struct tk_error *
 
 static int fail_unknown(struct tk_store *s, struct tk_error *err)
 {
-	json_t *all, *one;
-	int status = tk_records_select(
-	        s, "SELECT slug FROM series ORDER BY slug", TK_NO_ARGS, &all, err);
-	const char **names = tk_calloc(json_array_size(all) + 1, sizeof *names);
-	char hint[TK_SUGGEST_HINT_SIZE];
-	size_t i;
+	json_auto_t *all = NULL;
 
-	json_array_foreach (all, i, one)
-		names[i] = tk_record_text(one, "slug");
-	if (!status)
-		status = tk_fail(err, TK_EUSAGE, "no series or run matches \"%s\"%s", opt.what,
-		        tk_suggest_hint(
-		                opt.what, names, "; `tracker show '*'` lists the series", hint));
-	free(names);
-	json_decref(all);
-	return status;
+	TRY(tk_records_select(s, "SELECT slug FROM series ORDER BY slug", TK_NO_ARGS, &all, err));
+	return tk_records_fail_unknown(all, "slug", opt.what, "no series or run matches",
+	        "; `tracker show '*'` lists the series", err);
 }
 
 static int show_found(const struct tk_globals *g, const json_t *found, struct tk_error *err)

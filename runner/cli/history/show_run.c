@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/history/show.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "core/measurement_fields.h"
 #include "stats/summary.h"
 #include "store/query/code_facts.h"

@@ -18,7 +18,7 @@
 #include "build/build.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "core/fields.h"
 #include "core/night.h"

@@ -9,7 +9,6 @@
 #include "cli/host/doctor.h"
 #include "cli/host/inspect.h"
 #include "cli/host/survey.h"
-#include "cli/records.h"
 #include "cli/table.h"
 #include "config/config.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/present.h"
 #include "base/try.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "nightly/kernel_report.h"
 
 #include <math.h>

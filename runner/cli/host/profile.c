@@ -13,7 +13,6 @@
 #include "cli/host/kernel_reports.h"
 #include "cli/host/run.h"
 #include "cli/markup.h"
-#include "cli/rate.h"
 #include "cli/table.h"
 #include "core/datasheet.h"
 #include "core/fields.h"

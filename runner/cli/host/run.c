@@ -4,7 +4,7 @@
 #include "base/try.h"
 
 #include "base/process.h"
-#include "cli/options.h"
+#include "cli/arguments.h"
 #include "core/problem.h"
 #include "nightly/plan/job_inputs.h"
 #include "suite/suite.h"

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/table.h"
 #include "config/config.h"
 #include "core/limits.h"

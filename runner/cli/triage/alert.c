@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "cli/triage/alerts.h"
 #include "config/config.h"
 #include "core/triage.h"

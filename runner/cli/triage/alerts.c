@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "core/alert.h"
 #include "core/fields.h"
 #include "core/triage.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/records.h"
+#include "cli/table.h"
 #include "cli/tune/print.h"
 #include "store/tuning.h"
 #include "store/tuning_groups.h"

@@ -7,7 +7,6 @@
 #include "base/present.h"
 #include "base/text.h"
 #include "cli/markup.h"
-#include "cli/records.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
 #include "core/fields.h"

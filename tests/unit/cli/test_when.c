@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "cli/when.h"
+#include "cli/arguments.h"
 
 #define NOON 1763726400 /* 2025-11-21 12:00 UTC */
 #define DAY 86400

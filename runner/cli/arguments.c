@@ -1,13 +1,116 @@
-/* See series_ref.h. */
-#include "cli/series_ref.h"
-
+/* See options.h. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/try.h"
-#include "cli/records.h"
+#include "base/units.h"
+#include "cli/arguments.h"
+#include "cli/table.h"
+
+static int fail_status(const char *word, struct tk_error *err)
+{
+	const char *known[TK_VERDICT_STATUS_COUNT + 1] = {0};
+	char hint[TK_SUGGEST_HINT_SIZE];
+
+	for (int i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
+		known[i] = tk_verdict_status_name((enum tk_verdict_status)i);
+	return tk_fail(err, TK_EUSAGE, "unknown status \"%s\"%s", word,
+	        tk_suggest_hint(word, known,
+	                "; expected regressed, newly-failed, missing, improved, ... "
+	                "(docs/reference/diff.md)",
+	                hint));
+}
+
+int tk_option_parse_statuses(const char *text, void *to, struct tk_error *err)
+{
+	struct tk_status_set *set = to;
+	enum tk_verdict_status s;
+	char word[64];
+
+	if (!*text) /* an unset variable of a script, which would never fail */
+		return tk_fail(err, TK_EUSAGE, "expected a list of statuses, or none");
+	*set = (struct tk_status_set){.is_given = true};
+	if (strcmp(text, "none") == 0)
+		return TK_OK;
+	for (; *text; text += strcspn(text, ","), text += *text == ',') {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ","), text);
+		if (tk_verdict_status_parse(word, &s))
+			return fail_status(word, err);
+		set->has[s] = true;
+	}
+	return TK_OK;
+}
+
+void tk_status_set_default(struct tk_status_set *set, char *const *words)
+{
+	enum tk_verdict_status s;
+
+	for (; !set->is_given && words && *words; words++)
+		if (!tk_verdict_status_parse(*words, &s)) /* "none" is not a status */
+			set->has[s] = true;
+}
+
+int tk_option_parse_url(const char *text, void *to, struct tk_error *err)
+{
+	static const char *const starts[] = {"https://", "http://", "file://"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (strncmp(text, starts[i], strlen(starts[i])) == 0) {
+			*(const char **)to = text;
+			return TK_OK;
+		}
+	return tk_fail(err, TK_EUSAGE,
+	        "expected an address that begins with https://, http:// or file://");
+}
+
+#define DAY_S INT64_C(86400)
+
+static bool is_number(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/* A number alone is not a duration: it may be the number of a night. */
+static bool parse_age(const char *text, int64_t *age_s)
+{
+	return isdigit((unsigned char)*text) && !is_number(text) &&
+	       !tk_units_parse_seconds(text, age_s, NULL);
+}
+
+/* "today" and "yesterday": how many days ago; -1: another word. */
+static int days_ago(const char *text)
+{
+	if (strcmp(text, "today") == 0)
+		return 0;
+	return strcmp(text, "yesterday") == 0 ? 1 : -1;
+}
+
+int tk_when_parse(
+        const char *text, int64_t now_s, bool end_of_day, int64_t *out, struct tk_error *err)
+{
+	int64_t age_s, end_s = end_of_day ? DAY_S - 1 : 0;
+	int days = days_ago(text);
+
+	if (parse_age(text, &age_s))
+		*out = now_s - age_s;
+	else if (strcmp(text, "last week") == 0)
+		*out = now_s - 7 * DAY_S;
+	else if (days >= 0)
+		*out = now_s - now_s % DAY_S - days * DAY_S + end_s;
+	else if (tk_time_parse(text, out, NULL))
+		return tk_fail(err, TK_EUSAGE,
+		        "\"%.100s\" is not a duration (7d), date (2026-11-21), today, yesterday or "
+		        "last week",
+		        text);
+	else if (strlen(text) == strlen("2026-11-21") && *text != '@')
+		*out += end_s;
+	return TK_OK;
+}
 
 #define ALERT_DIGITS_MIN 4
 #define NAMED_MAX 4
