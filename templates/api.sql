@@ -18,3 +18,21 @@ ORDER BY p.place
 -- machines:
 SELECT m.name, n.as_of_s AS "night:time", n.finished_s AS "finished:time", ifnull(n.status, '') AS status
 FROM page_machine m LEFT JOIN page_night n ON n.id = m.last_night_id ORDER BY m.place
+
+-- dispatch/: of device ?1 and operation ?2.
+-- dispatch:
+SELECT q.text AS problem, q.title, q.dtype, d.variant AS label, s.backend, s.config, u.name AS upstream,
+  s.slug AS series, d.value AS time_ns, d.lo AS lo_ns, d.hi AS hi_ns, d.rate, d.rate_unit,
+  d.datasheet_share AS share_of_datasheet_peak,
+  (SELECT json_group_array(variant) FROM (SELECT variant FROM page_standing t WHERE t.device_id = ?1
+    AND t.problem_id = d.problem_id AND t.is_first AND t.id <> d.id ORDER BY t.rank)) AS "tied:json",
+  ifnull(d.next, '') AS next, d.lead AS next_ratio
+FROM page_dispatch d JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id
+  JOIN upstream u ON u.id = s.upstream_id
+WHERE d.device_id = ?1 AND d.problem_op = ?2 ORDER BY d.place
+
+-- dispatch_head:
+SELECT ?2 AS op, d.machine, d.slug AS device, d.model AS device_model, s.mode,
+  max(p.night_s) AS "newest:time", tie, d.device AS name, d.file
+FROM page_dispatch p JOIN page_device d ON d.id = p.device_id JOIN series s ON s.id = p.id, page_site
+WHERE p.device_id = ?1 AND p.problem_op = ?2

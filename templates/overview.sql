@@ -93,3 +93,50 @@ FROM page_machine m JOIN verdict_v v ON v.night_id = m.analysed_night_id
   LEFT JOIN page_series p ON p.id = v.series_id
 WHERE m.id = ?1 AND NOT ifnull(p.is_unplanned OR p.is_skipped, 0)
 GROUP BY v.status HAVING place('verdict', v.status) IS NOT NULL ORDER BY place('verdict', v.status)
+
+-- A kernel on a device: its backend with the highest rate, and the best backend of others against the
+-- vendor's.
+-- tiles:
+WITH t AS (SELECT *, count(*) OVER (PARTITION BY device_id, op_id) AS series_count, row_number() OVER (
+    PARTITION BY device_id, op_id ORDER BY rate DESC, place) AS choice
+  FROM page_series WHERE is_ranked AND NOT fails AND value IS NOT NULL AND op_id IN (SELECT op_id
+    FROM page_series x JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id
+    WHERE x.is_suite_time AND q.flops > 0)),
+v AS (SELECT device_id, op_id, count(*) AS n, exp(avg(ln(vendor / other))) AS ratio
+  FROM (SELECT device_id, op_id, min(value) FILTER (WHERE id IN (SELECT series_id FROM page_vendor)) AS vendor,
+      min(value) FILTER (WHERE id NOT IN (SELECT series_id FROM page_vendor)) AS other
+    FROM page_standing GROUP BY device_id, problem_id)
+  WHERE vendor AND other GROUP BY device_id, op_id)
+SELECT t.id AS "id-", clip(t.op, 40) AS op, 'kernels/' || op_file || '.html' AS op_href,
+  clip(d.device, 60) AS device, clip(d.model, 60) AS device_name, quantity(rate, rate_unit) AS best_rate,
+  clip(t.variant, 40) AS best_backend, clip(q.dtype, 20) AS best_type,
+  ifnull(percent(ifnull(datasheet_share, measured_share)), '') AS peak,
+  iif(datasheet_share IS NULL, 'of measured ceiling', 'of datasheet peak') AS peak_of,
+  iif(v.n, printf('%.0f %% of the vendor’s speed (%d problem%s)', 100 * v.ratio, v.n,
+    iif(v.n = 1, '', 's')), '') AS vendor, series_count AS count
+FROM t JOIN page_device d ON d.id = t.device_id JOIN series s ON s.id = t.id
+  JOIN problem q ON q.id = s.problem_id LEFT JOIN v ON v.device_id = t.device_id AND v.op_id = t.op_id
+WHERE choice = 1 AND rate > 0 ORDER BY d.line, t.op_id LIMIT 6
+
+-- The backends at the key problems, a table for each device.
+-- boards:
+SELECT id AS "id-", clip(device, 60) AS device, clip(model, 60) AS device_name FROM page_device d
+WHERE id IN (SELECT device_id FROM page_key_problem) ORDER BY d.line LIMIT 4
+
+-- boards/heads:
+SELECT clip(variant, 40) AS name, style AS "mark+" FROM page_board_column WHERE device_id = ?1 ORDER BY i
+
+-- boards/rows:
+SELECT p.id AS "id-", clip(q.title, 110) AS problem, 'kernels/' || p.op_file || '.html' AS op_href
+FROM page_key_problem k JOIN page_series p USING (id) JOIN problem q ON q.id = k.problem_id
+WHERE k.device_id = ?1 ORDER BY p.place
+
+-- boards/rows/cells:
+SELECT s.id IS NOT NULL AS "any?", 'series/' || s.file || '.html' AS href,
+  iif(s.rate, quantity(s.rate, s.rate_unit), quantity(s.value, 'ns')) AS rate,
+  ifnull(percent(s.datasheet_share), '') AS peak, s.is_first AND s.contenders > 1 AS "first?",
+  CASE WHEN s.is_first AND s.contenders > 1 THEN iif(s.first_count > 1, 'tie', 'best') ELSE '' END AS word
+FROM page_key_problem k JOIN page_board_column c ON c.device_id = k.device_id
+  LEFT JOIN page_standing s ON s.problem_id = k.problem_id AND s.device_id = k.device_id
+    AND s.variant = c.variant
+WHERE k.id = ?1 ORDER BY c.i

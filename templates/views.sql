@@ -13,6 +13,12 @@ SELECT n.id AS "id-", n.started_s AS "started_s-", n.id AS "night+", minute(n.as
   clip(n.tracker_version, 40) AS version
 FROM night n JOIN machine m ON m.id = n.machine_id
 
+-- Devices in the order of pages: GPUs first.
+-- page_device: table by id
+SELECT d.id, d.name AS model, m.name AS machine, d.slug, m.name || '/' || d.slug AS device,
+  slug(m.name || '.' || d.slug) AS file, row_number() OVER (ORDER BY d.kind = 'cpu', m.id, d.slug) AS line
+FROM device d JOIN machine m ON m.id = d.machine_id
+
 -- Change points with the revisions and environments on both sides. That of a commit has another
 -- revision before it: the commit may be the cause.
 -- page_change: table by revision_id
@@ -417,3 +423,47 @@ SELECT b.*, a.value AS old_value, a.rev AS old_rev, a.variant AS old_variant, a.
 FROM page_version_time b LEFT JOIN page_version_time a ON a.problem_key = b.problem_key AND a.k = b.old_k
   LEFT JOIN page_version_code x ON x.problem_key = b.problem_key AND x.k = b.old_k
   LEFT JOIN page_version_code y ON y.problem_key = b.problem_key AND y.k = b.k
+
+-- The backends at each problem on each device: first the fastest and those that tie with it (is_first),
+-- then the others. `best`: the shortest time.
+-- page_standing: table by problem_id
+WITH t AS (SELECT p.*, s.problem_id, q.op AS problem_op, q.dtype, q.flops, row_number() OVER same AS nth,
+    first_value(value) OVER same AS best, first_value(lo) OVER same AS best_lo,
+    first_value(hi) OVER same AS best_hi, first_value(n) OVER same AS best_n
+  FROM page_series p JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id
+  WHERE p.is_ranked AND NOT p.fails AND p.value > 0
+  WINDOW same AS (PARTITION BY p.device_id, s.problem_id ORDER BY p.value, p.place)),
+c AS (SELECT *, nth = 1 OR value < best * (1 + (SELECT tie FROM page_site)) OR
+    ((n > 1 OR hi > lo) AND (best_n > 1 OR best_hi > best_lo) AND NOT best_hi < lo) IS TRUE AS is_first
+  FROM t)
+SELECT *, row_number() OVER (PARTITION BY device_id, problem_id ORDER BY NOT is_first, nth) AS rank,
+  count(*) OVER same AS contenders, sum(is_first) OVER same AS first_count
+FROM c WINDOW same AS (PARTITION BY device_id, problem_id)
+
+-- The key problem of an operation and type on a device: the one that most backends have; of several the
+-- one with the most work. `line`: the devices in the order of pages.
+-- page_key_problem: table by device_id
+SELECT d.line, d.device, k.* FROM (SELECT id, place, device_id, problem_id, contenders, row_number() OVER (
+      PARTITION BY device_id, problem_op, dtype ORDER BY contenders DESC, flops DESC, place) AS choice
+    FROM page_standing WHERE rank = 1) k
+  JOIN page_device d ON d.id = k.device_id WHERE choice = 1
+
+-- The backend to use for each problem: of those that share the first place the one that does so for the
+-- most problems, so that a table uses few backends and noise does not change it.
+-- page_dispatch: table by device_id
+WITH c AS (SELECT *, row_number() OVER (PARTITION BY device_id, problem_id
+    ORDER BY NOT is_first, firsts DESC, rank) AS choice
+  FROM (SELECT *, sum(is_first) OVER (PARTITION BY device_id, problem_op, variant) AS firsts
+    FROM page_standing))
+SELECT c.*, n.variant AS next, n.value / c.value AS lead
+FROM c LEFT JOIN page_standing n ON n.problem_id = c.problem_id AND n.device_id = c.device_id
+  AND n.rank = c.first_count + 1
+WHERE choice = 1
+
+-- The backends of a device at its key problems, in the order in which they are met: at most 7.
+-- page_board_column: table by device_id
+SELECT * FROM (SELECT s.device_id, s.variant, s.style, row_number() OVER (PARTITION BY s.device_id
+    ORDER BY min(k.place * 1000 + s.rank)) AS i
+  FROM page_key_problem k JOIN page_standing s ON s.problem_id = k.problem_id AND s.device_id = k.device_id
+  GROUP BY s.device_id, s.variant)
+WHERE i <= 7

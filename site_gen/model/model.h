@@ -244,36 +244,6 @@ bool tk_device_is_gpu(const struct tk_site_device *device);
 /* Devices in the order of pages: GPUs first. Returns the i-th. */
 const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
 
-/* The dispatch table of a kernel on a device: which backend to use for which problem. */
-
-/* The chosen contender shares the first place. Of several it is the one that shares the first place
- * of the most problems, so that the table uses few backends and noise does not change it. */
-struct tk_dispatch_row {
-	struct tk_standing standing;
-	const struct tk_site_series *chosen;
-};
-struct tk_dispatch {
-	const struct tk_site_device *device;
-	struct tk_dispatch_row *at; /* in the order of the model */
-	size_t count;
-	size_t contested; /* problems with several contenders */
-	size_t used;      /* backends that the table uses */
-	/* The backend to use if there can be only one: has the most problems, then the least time.
-	 * NULL: the table is empty. */
-	const struct tk_site_series *single;
-	size_t single_count; /* problems that it has */
-	double single_ratio; /* its time relative to the fastest, geometric mean of these */
-};
-
-/* tie: as in tk_point_compare. Free with tk_dispatch_free(). */
-void tk_dispatch_load(const struct tk_model *m, const struct tk_site_device *device, const char *op,
-        double tie, struct tk_dispatch *out);
-void tk_dispatch_free(struct tk_dispatch *d);
-/* The first contender after those that share the first place; NULL: none. */
-const struct tk_site_series *tk_dispatch_next(const struct tk_dispatch_row *row);
-/* The time of the next contender relative to the chosen one's; NAN: there is none. */
-double tk_dispatch_lead(const struct tk_dispatch_row *row);
-
 /* What changed, by cause: series that changed with one commit, with their environment, or failed
  * for one reason, as one group. */
 

@@ -9,8 +9,7 @@
 #include "site_gen/report/report.h"
 #include "store/query/record.h"
 
-/* Writes `head` and the rows, which it takes. */
-static int put_rows(struct tk_site *site, const char *path, const char *head, json_t *rows,
+int tk_page_put_rows(struct tk_site *site, const char *path, const char *head, json_t *rows,
         struct tk_error *err)
 {
 	struct tk_buf *out = &site->page;
@@ -33,7 +32,7 @@ static int put_query(struct tk_site *site, const char *path, const char *head, c
 	json_t *rows;
 	TRY(tk_records_select(
 	        site->model.store, tk_page_find_sql(site, "api", key), TK_NO_ARGS, &rows, err));
-	return put_rows(site, path, head, rows, err);
+	return tk_page_put_rows(site, path, head, rows, err);
 }
 
 /* The alerts of `tracker alert list --format=json`, without those about machines and upstreams. */
@@ -42,7 +41,7 @@ static int put_alerts(struct tk_site *site, struct tk_error *err)
 	json_t *alerts;
 	TRY(tk_records_select_alerts(site->model.store,
 	        "WHERE series IS NOT NULL ORDER BY opened_s DESC, uid", TK_NO_ARGS, &alerts, err));
-	return put_rows(site, "api/alerts.json", "{\"format\":2,\"alerts\":[", alerts, err);
+	return tk_page_put_rows(site, "api/alerts.json", "{\"format\":2,\"alerts\":[", alerts, err);
 }
 
 /* The report of `tracker report --format=md`. */

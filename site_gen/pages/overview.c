@@ -150,32 +150,6 @@ static void set_causes(
 
 /* ---- tiles: a kernel on a device, its index, best rate and share of the peak ---- */
 
-#define TILES_MAX 6
-
-/* The series with the highest rate; NULL: none was measured. */
-static const struct tk_site_series *find_best(const struct tk_model *m,
-        const struct tk_site_device *device, const char *op, size_t *count)
-{
-	const struct tk_site_series *best = NULL;
-	double best_rate = 0;
-	*count = 0;
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		const struct tk_point *last = tk_series_last_point(s);
-		const char *unit;
-		if (s->device != device || !tk_series_is_ranked(s) || !last || s->failure ||
-		        strcmp(s->problem->op, op))
-			continue;
-		double rate = tk_series_rate(s, last->value, &unit);
-		++*count;
-		if (rate > best_rate) {
-			best = s;
-			best_rate = rate;
-		}
-	}
-	return best;
-}
-
 /* "3.0 % slower than", "as fast as"; "" for NAN. change: of the speed. */
 static void set_speed(
         struct tk_site *site, struct tk_value *o, const char *key, const char *tone, double change)
@@ -191,13 +165,12 @@ static void set_speed(
 }
 
 /* The index, as on the page of its trend. */
-static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_site_device *device,
-        const char *op)
+static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s)
 {
 	const struct tk_total *parts;
 	struct tk_trend t;
 	char text[TK_FORMAT_SIZE];
-	size_t n = tk_totals_find(&site->totals, device, op, &parts);
+	size_t n = tk_totals_find(&site->totals, s->device, s->problem->op, &parts);
 	tk_trend_load(parts, n, &t);
 	size_t count = t.all.count;
 	tk_value_set_fmt(o, "index", count > 1 ? "%.1f" : "",
@@ -210,169 +183,6 @@ static void set_index(struct tk_site *site, struct tk_value *o, const struct tk_
 	tk_index_draw(&site->markup, &t);
 	tk_page_set_markup(site, o, "index_markup");
 	tk_trend_free(&t);
-}
-
-static void add_tile(struct tk_site *site, struct tk_value *list,
-        const struct tk_site_device *device, const struct tk_site_series *of_op, bool *added)
-{
-	const struct tk_model *m = &site->model;
-	struct tk_ceiling_set ceilings;
-	size_t count, problems;
-	char text[TK_FORMAT_SIZE];
-	const char *unit, *op = of_op->problem->op;
-	const struct tk_site_series *best = find_best(m, device, op, &count);
-	*added = best != NULL;
-	if (!best)
-		return;
-	struct tk_value *o = tk_value_append(list);
-	double value = tk_series_last_point(best)->value, rate = tk_series_rate(best, value, &unit);
-	tk_ceiling_set_load(m, device, &ceilings);
-	double peak = tk_ceiling_set_efficiency_by_source(
-	               &ceilings, TK_CEILING_DATASHEET, best, value),
-	       measured = tk_ceiling_set_efficiency_by_source(
-	               &ceilings, TK_CEILING_MEASURED, best, value);
-	tk_value_set_clip(o, "op", tk_op_title(op), 40);
-	tk_value_set_fmt(o, "op_href", "kernels/%s.html", of_op->op_file);
-	tk_value_set_clip(o, "device", device->name, 60);
-	tk_value_set_clip(o, "device_name", device->row->name, 60);
-	tk_value_set_quantity(o, "best_rate", rate, unit, "–");
-	tk_value_set_clip(o, "best_backend", best->variant, 40);
-	tk_value_set_clip(o, "best_type", best->problem->dtype, 20);
-	tk_value_set(o, "peak",
-	        isfinite(peak)       ? tk_format_percent(peak, text)
-	        : isfinite(measured) ? tk_format_percent(measured, text)
-	                             : "");
-	tk_value_set(o, "peak_of", isfinite(peak) ? "of datasheet peak" : "of measured ceiling");
-	set_index(site, o, device, op);
-	double ratio = tk_standing_against_vendor(m, device, op, &problems);
-	tk_value_set_fmt(o, "vendor",
-	        isfinite(ratio) ? "%.0f %% of the vendor’s speed (%zu problem%s)" : "", 100 * ratio,
-	        problems, problems == 1 ? "" : "s");
-	tk_value_set_int(o, "count", count);
-}
-
-static void set_tiles(struct tk_site *site, struct tk_value *page)
-{
-	const struct tk_model *m = &site->model;
-	struct tk_value *list = tk_value_add_list(page, "tiles");
-	size_t tiles = 0;
-	for (size_t d = 0; d < m->device_count; d++) {
-		const struct tk_site_device *device = tk_model_ordered_device(m, d);
-		const char *done = "";
-		for (size_t i = 0; i < m->series_count && tiles < TILES_MAX; i++) {
-			const struct tk_site_series *s = &m->series[i];
-			bool added;
-			if (!strcmp(s->problem->op, done) || !tk_series_is_suite_time(s) ||
-			        !(s->problem->flops > 0))
-				continue;
-			done = s->problem->op;
-			add_tile(site, list, device, s, &added);
-			tiles += added;
-		}
-	}
-}
-
-/* ---- the backends at the key problems, a table for each device ---- */
-
-#define BOARDS_MAX 4
-#define COLUMNS_MAX 7
-
-struct board {
-	const struct tk_standing *rows;
-	size_t count;
-	const struct tk_site_series *columns[COLUMNS_MAX]; /* any series of the backend */
-	size_t column_count;
-};
-
-static const struct tk_site_series *find_backend(
-        const struct tk_standing *row, const struct tk_site_series *backend, size_t *place)
-{
-	for (*place = 0; *place < row->count; ++*place)
-		if (!strcmp(row->at[*place]->variant, backend->variant))
-			return row->at[*place];
-	return NULL;
-}
-
-static void choose_columns(struct board *b)
-{
-	for (size_t i = 0; i < b->count; i++)
-		for (size_t k = 0; k < b->rows[i].count; k++) {
-			size_t c = 0;
-			while (c < b->column_count &&
-			        strcmp(b->columns[c]->variant, b->rows[i].at[k]->variant))
-				c++;
-			if (c == b->column_count && c < COLUMNS_MAX)
-				b->columns[b->column_count++] = b->rows[i].at[k];
-		}
-}
-
-static void add_cell(struct tk_value *cells, const struct tk_standing *row,
-        const struct tk_site_series *backend, const struct tk_ceiling_set *ceilings)
-{
-	struct tk_value *o = tk_value_append(cells);
-	size_t place;
-	const struct tk_site_series *s = find_backend(row, backend, &place);
-	const char *unit;
-	char text[TK_FORMAT_SIZE];
-	tk_value_set_flag(o, "any", s != NULL);
-	if (!s)
-		return;
-	double value = tk_series_last_point(s)->value, rate = tk_series_rate(s, value, &unit);
-	double peak = tk_ceiling_set_efficiency_by_source(ceilings, TK_CEILING_DATASHEET, s, value);
-	bool first = place < row->first_count && row->count > 1;
-	tk_value_set_fmt(o, "href", "series/%s.html", s->file);
-	tk_value_set(o, "rate",
-	        isfinite(rate) ? tk_format_value(rate, unit, text)
-	                       : tk_format_value(value, s->row->unit, text));
-	tk_value_set_percent(o, "peak", peak, "");
-	tk_value_set_flag(o, "first", first);
-	tk_value_set(o, "word", !first ? "" : row->first_count > 1 ? "tie" : "best");
-}
-
-static void add_board(struct tk_site *site, struct tk_value *boards, struct board *b)
-{
-	const struct tk_site_device *device = b->rows[0].at[0]->device;
-	struct tk_value *o = tk_value_append(boards);
-	struct tk_ceiling_set ceilings;
-	choose_columns(b);
-	tk_ceiling_set_load(&site->model, device, &ceilings);
-	tk_value_set_clip(o, "device", device->name, 60);
-	tk_value_set_clip(o, "device_name", device->row->name, 60);
-	struct tk_value *heads = tk_value_add_list(o, "heads"),
-	                *rows = tk_value_add_list(o, "rows");
-	for (size_t c = 0; c < b->column_count; c++) {
-		struct tk_value *head = tk_value_append(heads);
-		tk_value_set_clip(head, "name", b->columns[c]->variant, 40);
-		tk_mark_draw_key(&site->markup, b->columns[c]->style);
-		tk_page_set_markup(site, head, "mark_markup");
-	}
-	for (size_t i = 0; i < b->count; i++) {
-		const struct tk_site_series *first = b->rows[i].at[0];
-		struct tk_value *row = tk_value_append(rows),
-		                *cells = tk_value_add_list(row, "cells");
-		tk_value_set_clip(row, "problem", first->problem->title, 110);
-		tk_value_set_fmt(row, "op_href", "kernels/%s.html", first->op_file);
-		for (size_t c = 0; c < b->column_count; c++)
-			add_cell(cells, &b->rows[i], b->columns[c], &ceilings);
-	}
-}
-
-static void set_standings(struct tk_site *site, struct tk_value *page)
-{
-	struct tk_standings standings;
-	struct tk_value *boards = tk_value_add_list(page, "boards");
-	tk_standings_load(&site->model, site->options->tie, &standings);
-	for (size_t first = 0, end, count = 0; first < standings.count && count < BOARDS_MAX;
-	        first = end, count++) {
-		for (end = first + 1;
-		        end < standings.count &&
-		        standings.at[end].at[0]->device == standings.at[first].at[0]->device;
-		        end++)
-			;
-		struct board b = {.rows = &standings.at[first], .count = end - first};
-		add_board(site, boards, &b);
-	}
-	free(standings.at);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -401,7 +211,8 @@ int tk_page_add_overview(
 	TRY(set_headline(site, page, &causes, err));
 	set_causes(site, page, &causes);
 	draw_nights(site, page);
-	set_tiles(site, page);
-	set_standings(site, page);
+	struct tk_value *tile = tk_value_find_list(page, "tiles")->first;
+	for (; tile; tile = tile->next)
+		set_index(site, tile, tk_model_find_series(&site->model, tile->id));
 	return 0;
 }

@@ -89,6 +89,10 @@ void tk_page_set_key(struct tk_site *site, struct tk_value *o, size_t style, con
 int tk_page_finish(
         struct tk_site *site, const char *template_name, const char *path, struct tk_error *err);
 
+/* Writes `head`, the rows, which it takes, and "]}". */
+int tk_page_put_rows(struct tk_site *site, const char *path, const char *head, struct json_t *rows,
+        struct tk_error *err);
+
 /* Moves site->markup into a member and empties it. */
 void tk_page_set_markup(struct tk_site *site, struct tk_value *o, const char *key);
 

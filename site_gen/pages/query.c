@@ -82,6 +82,12 @@ static void set_range(struct query *q, struct tk_value *o, const struct tk_arg *
 	tk_page_set_revision_range(q->site, o, q->base, find_revision(q, id));
 }
 
+static void set_mark(struct query *q, struct tk_value *o, const struct tk_arg *style)
+{
+	tk_mark_draw_key(&q->site->markup, (size_t)style->i);
+	tk_page_set_markup(q->site, o, "mark_markup");
+}
+
 static void set_night(struct query *q, struct tk_value *o, const struct tk_arg *id)
 {
 	tk_page_set_night_link(o, tk_model_find_night(&q->site->model, id->i));
@@ -93,6 +99,7 @@ static const struct {
 } expansions[] = {
         {"base", set_base},
         {"change", set_change},
+        {"mark", set_mark},
         {"night", set_night},
         {"range", set_range},
         {"revision", set_revision},

@@ -11,6 +11,7 @@
  *   "spark+"     spark_markup of that series
  *   "revision+"  the id of a revision: all that tk_page_set_revision() sets
  *   "base+" and then "range+"  the ids of two revisions: all that tk_page_set_revision_range() sets
+ *   "mark+"      a style: mark_markup
  *   "night+"     the id of a night: page (a flag) and href
  * SQL has functions for what a person reads; sql_functions.c lists them. */
 #ifndef TK_SITE_QUERY_H
