@@ -1,11 +1,12 @@
-/* See ncu.h. */
-#include "profile/ncu.h"
+/* Nsight Compute (`ncu`), NVIDIA's profiler of kernels: how it is called, and what it writes.
+ * https://docs.nvidia.com/nsight-compute/NsightComputeCli */
+#include "profile/profile.h"
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "profile/profile.h"
+#include "base/try.h"
 
 #include <assert.h>
 #include <math.h>
@@ -155,14 +156,6 @@ static void read_kernel(
 	tk_profile_sort_stalls(k);
 }
 
-static void add_kernel(const struct tk_csv *csv, const struct columns *c, struct tk_profile *out)
-{
-	struct tk_profile_kernel *grown =
-	        tk_realloc(out->kernels, (out->count + 1) * sizeof *out->kernels);
-	out->kernels = grown;
-	read_kernel(csv, c, &grown[out->count++]);
-}
-
 /* A heading, a row of units, and a row for each kernel. */
 static int read_rows(FILE *in, const char *path, struct tk_profile *out, struct tk_error *err)
 {
@@ -177,8 +170,10 @@ static int read_rows(FILE *in, const char *path, struct tk_profile *out, struct 
 		find_columns(&csv, &c);
 		status = tk_csv_read_row(&csv, &more, err);
 	}
-	while (!status && more && !(status = tk_csv_read_row(&csv, &more, err)) && more)
-		add_kernel(&csv, &c, out);
+	while (!status && more && !(status = tk_csv_read_row(&csv, &more, err)) && more) {
+		out->kernels = tk_reallocarray(out->kernels, out->count + 1, sizeof *out->kernels);
+		read_kernel(&csv, &c, &out->kernels[out->count++]);
+	}
 	tk_csv_close(&csv);
 	return status;
 }
@@ -192,34 +187,26 @@ static int fail_empty(const char *error, struct tk_error *err)
 	return tk_fail(err, TK_EDATA, "ncu recorded no kernel%s%s", *error ? ": " : "", error);
 }
 
-int tk_ncu_read(const char *log_path, struct tk_profile *out, struct tk_error *err)
+static int read_log(
+        const char *folder, const char *arch, struct tk_profile *out, struct tk_error *err)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	AUTO_TEXT path = tk_path_join(folder, LOG);
 	char error[512] = "";
 	*out = (struct tk_profile){0};
-	int status = tk_file_read(log_path, LOG_MAX_BYTES, &text, err);
-	if (!status && text.len)
+	TRY(tk_file_read(path, LOG_MAX_BYTES, &text, err));
+	if (text.len)
 		split_messages(text.data, error, sizeof error);
-	size_t length = status ? 0 : strlen(tk_buf_cstr(&text));
+	const size_t length = strlen(tk_buf_cstr(&text));
 	FILE *in = length ? fmemopen(text.data, length, "r") : NULL;
-	if (in) {
-		status = read_rows(in, log_path, out, err);
+	int status = in ? read_rows(in, path, out, err) : TK_OK;
+	if (in)
 		fclose(in);
-	}
-	tk_buf_free(&text);
 	if (!status && out->count == 0)
 		status = fail_empty(error, err);
 	if (status)
 		tk_profile_free(out);
 	return status;
-}
-
-static int read_log(
-        const char *folder, const char *arch, struct tk_profile *out, struct tk_error *err)
-{
-	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/" LOG, folder);
-	return tk_ncu_read(path, out, err);
 }
 
 const struct tk_profiler tk_profiler_ncu = {.name = "ncu",

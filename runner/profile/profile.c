@@ -1,8 +1,13 @@
-/* See profile.h. */
+/* Finding a profiler, and sums over what it recorded. */
 #include "profile/profile.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/process.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *const tk_profile_memory_names[TK_PROFILE_MEMORIES] = {"DRAM", "L2", "L1"};
 
@@ -46,4 +51,16 @@ double tk_profile_mean_tensor_share(const struct tk_profile *p)
 	for (size_t i = 0; i < p->count; i++)
 		sum += p->kernels[i].tensor_share * p->kernels[i].time_ns;
 	return sum / tk_profile_sum_time_ns(p);
+}
+
+int tk_profiler_find(const struct tk_profiler *p, char **path, struct tk_error *err)
+{
+	if (tk_process_find_program(p->name, path))
+		return TK_OK;
+	if (access(p->installed, X_OK) == 0) {
+		*path = tk_strdup(p->installed);
+		return TK_OK;
+	}
+	return tk_fail(err, TK_ENOTFOUND, "no %s (%s) in PATH, nor at %s; it comes with %s",
+	        p->name, p->product, p->installed, p->toolkit);
 }

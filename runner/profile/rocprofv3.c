@@ -1,5 +1,11 @@
-/* See rocprofv3.h. */
-#include "profile/rocprofv3.h"
+/* rocprofv3, AMD's profiler of ROCm: how it is called, and what it writes. No AMD device has run it
+ * below this program yet.
+ *
+ * Options and files: https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/
+ * using-rocprofv3.html. Counters: https://rocm.docs.amd.com/en/latest/conceptual/gpu-arch/
+ * mi300-mi200-performance-counters.html, and those that are derived from others:
+ * share/rocprofiler-sdk/counter_defs.yaml of an installation. */
+#include "profile/profile.h"
 
 #include "base/buf.h"
 #include "base/csv.h"
@@ -7,7 +13,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "profile/profile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -64,7 +69,8 @@ static void make_command(struct tk_profiler_command *out, const char *path, cons
 	out->words[n] = NULL;
 }
 
-void tk_rocprofv3_format_counters(size_t pass, char *text, size_t size)
+/* The counters of a pass, separated by ", "; "": the first pass, which has none. */
+static void format_counters(size_t pass, char *text, size_t size)
 {
 	struct tk_buf names = TK_BUF_INIT;
 	for (int i = 0; i < passes[pass].count; i++)
@@ -141,9 +147,8 @@ static int read_duration(
 static int add_row(struct rows *rows, const struct tk_csv *csv, const struct columns *c,
         bool is_trace, struct tk_error *err)
 {
-	struct row *grown = tk_realloc(rows->at, (rows->count + 1) * sizeof *grown);
-	rows->at = grown;
-	struct row *r = &grown[rows->count];
+	rows->at = tk_reallocarray(rows->at, rows->count + 1, sizeof *rows->at);
+	struct row *r = &rows->at[rows->count];
 	*r = (struct row){.counter = is_trace ? 0 : find_counter(csv->fields[c->counter])};
 	snprintf(r->name, sizeof r->name, "%s", csv->fields[c->name]);
 	int status = parse_integer(csv, c->order, &r->order, err);
@@ -264,7 +269,7 @@ static int add_kernels(const struct rows *rows, struct tk_profile *out, struct t
 static int fail_different(size_t pass, const char *what, struct tk_error *err)
 {
 	char counters[256];
-	tk_rocprofv3_format_counters(pass, counters, sizeof counters);
+	format_counters(pass, counters, sizeof counters);
 	return tk_fail(err, TK_EDATA,
 	        "rocprofv3 recorded %s in the pass of %s than in its trace; the kernel must launch "
 	        "the same in each run",
@@ -338,7 +343,7 @@ static void note_missing(struct tk_profile *out, size_t pass)
 	if (length)
 		length +=
 		        (size_t)snprintf(out->missing + length, sizeof out->missing - length, ", ");
-	tk_rocprofv3_format_counters(pass, out->missing + length, sizeof out->missing - length);
+	format_counters(pass, out->missing + length, sizeof out->missing - length);
 }
 
 static int read_counters(const char *folder, struct tk_profile *out, double (*values)[COUNTERS],
@@ -373,7 +378,7 @@ static int read_folder(
 		status = add_kernels(&rows, out, err);
 	free(rows.at);
 	double(*values)[COUNTERS] = tk_calloc(out->count + 1, sizeof *values);
-	for (size_t i = 0; values && i < out->count * COUNTERS; i++)
+	for (size_t i = 0; i < out->count * COUNTERS; i++)
 		values[i / COUNTERS][i % COUNTERS] = NAN;
 	if (!status)
 		status = read_counters(folder, out, values, err);

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "nightly/plan/modules.h"
-#include "profile/profiler.h"
+#include "profile/profile.h"
 #include "worker/worker.h"
 
 struct tk_run_options {

@@ -10,9 +10,7 @@
 #include "cli/progress.h"
 #include "core/problem.h"
 #include "nightly/trace/trace_job.h"
-#include "trace/chrome_trace.h"
-#include "trace/proton.h"
-#include "trace/timeline.h"
+#include "profile/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -218,9 +216,9 @@ static int read_proton(struct session *s, double clock_mhz, struct tk_error *err
 	int status = tk_trace_read_proton(s->o->proton_path, clock_mhz, &kernel, &l, err);
 	if (status)
 		return status;
-	status = tk_trace_results_import(
-	        &s->sides[SIDE_HEAD].runs, (size_t)s->o->runs, &kernel, &l, &r->results, err);
-	if (!status && s->o->out_path)
+	tk_trace_results_import(
+	        &s->sides[SIDE_HEAD].runs, (size_t)s->o->runs, &kernel, &l, &r->results);
+	if (s->o->out_path)
 		status = write_chrome(s, &kernel, &l, err);
 	if (!status && s->store) {
 		r->timeline = json_array();

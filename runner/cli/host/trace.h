@@ -3,7 +3,7 @@
 #define TK_CLI_TRACE_H
 #include "cli/host/run.h"
 #include "nightly/compare/ab_compare.h"
-#include "trace/runs.h"
+#include "profile/trace.h"
 
 struct tk_trace_options {
 	struct tk_run_options run; /* first: tk_run_parse_option() gets it */

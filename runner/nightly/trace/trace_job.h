@@ -1,7 +1,7 @@
 /* One process of a build that records, and what it left. */
 #ifndef TK_TRACE_JOB_H
 #define TK_TRACE_JOB_H
-#include "trace/runs.h"
+#include "profile/trace.h"
 
 struct tk_error;
 struct tk_job_request;

@@ -15,7 +15,7 @@
 #include "nightly/plan/modules.h"
 #include "nightly/trace/trace_job.h"
 #include "store/kernel_report.h"
-#include "trace/timeline.h"
+#include "profile/trace.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <stdlib.h>

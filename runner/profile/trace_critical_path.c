@@ -4,9 +4,8 @@
  * A group that works is followed back to when it began to. A group that waits, waited for what
  * ended last meanwhile: a product of its own, or the work of another group of the block, which is
  * then followed. The rest of the wait is its own: the latency of a copy, or another block. */
-#include "trace/critical_path.h"
+#include "profile/trace.h"
 
-#include "base/error.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -257,8 +256,8 @@ static void walk_blocks(struct walk *w)
 	divide(&w->out->tile, w->kernel->regions, w->out->tiles);
 }
 
-int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
-        const struct tk_trace_launch *l, struct tk_trace_critical_path *out, struct tk_error *err)
+void tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
+        const struct tk_trace_launch *l, struct tk_trace_critical_path *out)
 {
 	struct walk w = {.kernel = kernel,
 	        .launch = l,
@@ -267,13 +266,9 @@ int tk_trace_find_critical_path(const struct tk_trace_file_kernel *kernel,
 	        .groups = tk_calloc(l->group_count + 1, sizeof(struct block_group)),
 	        .out = out};
 	*out = (struct tk_trace_critical_path){0};
-	int status = TK_OK;
-	if (!status) {
-		index_groups(&w);
-		walk_blocks(&w);
-	}
+	index_groups(&w);
+	walk_blocks(&w);
 	free(w.first);
 	free(w.first_tile);
 	free(w.groups);
-	return status;
 }

@@ -1,5 +1,6 @@
-/* See proton.h. Nothing in the file is trusted. */
-#include "trace/proton.h"
+/* Reads traces of Triton kernels by Proton's intra-kernel instrumentation. Nothing in the file is
+ * trusted. */
+#include "profile/trace.h"
 
 #include "base/error.h"
 #include "base/json.h"
@@ -150,33 +151,37 @@ static int read_events(struct import *in, struct tk_error *err)
 	return status;
 }
 
-static int compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
+#define ORDER_BY(member) \
+	if (x->member != y->member) \
+	return x->member < y->member ? -1 : 1
 
 static int compare_blocks(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	int order = compare_numbers(x->core, y->core);
-	order = order ? order : compare_numbers(x->block, y->block);
-	return order ? order : compare_numbers(x->begin, y->begin);
+	ORDER_BY(core);
+	ORDER_BY(block);
+	ORDER_BY(begin);
+	return 0;
 }
 
 /* Those of a group together, by their ends. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	int order = compare_numbers(x->core, y->core);
-	order = order ? order : compare_numbers(x->block, y->block);
-	order = order ? order : compare_numbers(x->warp, y->warp);
-	order = order ? order : compare_numbers(x->begin + x->length, y->begin + y->length);
-	return order ? order : compare_numbers(x->line, y->line);
+	const double x_end = x->begin + x->length, y_end = y->begin + y->length;
+	ORDER_BY(core);
+	ORDER_BY(block);
+	ORDER_BY(warp);
+	if (x_end != y_end)
+		return x_end < y_end ? -1 : 1;
+	ORDER_BY(line);
+	return 0;
 }
 
 static int compare_warps(const void *a, const void *b)
 {
-	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
 }
 
 /* Cycles to nanoseconds, from the begin of each block on. */

@@ -1,11 +1,11 @@
 /* Where the time of a kernel goes: see summary.h. */
-#include "trace/summary.h"
+#include "profile/trace.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/try.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +21,14 @@ const char *const tk_trace_activity_names[TK_TRACE_ACTIVITIES] = {
 
 enum tk_trace_activity tk_trace_kind_activity(uint32_t kind)
 {
-	switch (kind) {
-	case TK_TRACE_TENSOR:
-		return TK_TRACE_DOES_TENSOR;
-	case TK_TRACE_COMPUTE:
-		return TK_TRACE_DOES_COMPUTE;
-	case TK_TRACE_STORE:
-		return TK_TRACE_DOES_STORE;
-	case TK_TRACE_LOAD:
-		return TK_TRACE_DOES_LOAD;
-	default:
-		return TK_TRACE_DOES_WAIT;
-	}
+	static const enum tk_trace_activity activities[] = {
+	        [TK_TRACE_TENSOR] = TK_TRACE_DOES_TENSOR,
+	        [TK_TRACE_COMPUTE] = TK_TRACE_DOES_COMPUTE,
+	        [TK_TRACE_STORE] = TK_TRACE_DOES_STORE,
+	        [TK_TRACE_LOAD] = TK_TRACE_DOES_LOAD,
+	        [TK_TRACE_WAIT] = TK_TRACE_DOES_WAIT};
+	return kind < sizeof activities / sizeof *activities ? activities[kind]
+	                                                     : TK_TRACE_DOES_WAIT;
 }
 
 /* A begin or an end of a span, or of a group (`region` NO_REGION). */
@@ -181,8 +177,8 @@ double tk_trace_path_correct(const struct tk_trace_path *p, size_t regions, doub
 	return sum_ns > 0 ? p->other_ns * rest_ns / sum_ns : 0;
 }
 
-int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
-        struct tk_trace_summary *out, struct tk_error *err)
+void tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct tk_trace_launch *l,
+        struct tk_trace_summary *out)
 {
 	struct sweep s = {.kernel = kernel, .launch = l, .out = out};
 	*out = (struct tk_trace_summary){.region_count = kernel->regions,
@@ -199,84 +195,22 @@ int tk_trace_summarize(const struct tk_trace_file_kernel *kernel, const struct t
 	free(s.edges);
 	add_times(kernel, l, out);
 	divide(out, (double)l->multiprocessors);
-	TRY(tk_trace_find_critical_path(kernel, l, &out->critical, err));
+	tk_trace_find_critical_path(kernel, l, &out->critical);
 	tk_trace_summary_correct(out, out->record_ns);
-	return TK_OK;
-}
-
-static void add_path(
-        struct tk_trace_path *to, const struct tk_trace_path *p, size_t regions, double share)
-{
-	for (size_t i = 0; i < regions; i++) {
-		to->region_ns[i] += p->region_ns[i] * share;
-		to->region_records[i] += p->region_records[i] * share;
-	}
-	to->other_ns += p->other_ns * share;
-	to->duration_ns += p->duration_ns * share;
-	to->records += p->records * share;
-}
-
-static void add_critical_path(struct tk_trace_critical_path *to,
-        const struct tk_trace_critical_path *p, size_t regions, double share)
-{
-	add_path(&to->block, &p->block, regions, share);
-	add_path(&to->tile, &p->tile, regions, share);
-	to->tiles += p->tiles * share;
-	to->shortest_tile_ns += p->shortest_tile_ns * share;
-	to->longest_tile_ns += p->longest_tile_ns * share;
-}
-
-static void add_summary(struct tk_trace_summary *to, const struct tk_trace_summary *s)
-{
-	for (size_t i = 0; i < s->region_count; i++) {
-		to->regions[i].time_ns += s->regions[i].time_ns;
-		to->regions[i].exposed_ns += s->regions[i].exposed_ns;
-		to->regions[i].share += s->regions[i].share;
-		to->regions[i].calls += s->regions[i].calls;
-	}
-	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++)
-		to->activity_ns[a] += s->activity_ns[a];
-	to->tail_ns += s->tail_ns;
-	to->duration_ns += s->duration_ns;
-	to->corrected_ns += s->corrected_ns;
-	to->clock_mhz += s->clock_mhz;
-	to->record_ns += s->record_ns;
-	to->recorded += s->recorded;
-	to->groups_with_loss += s->groups_with_loss;
-	to->region_count = s->region_count;
-	to->groups = s->groups;
-	to->multiprocessors = s->multiprocessors;
 }
 
 void tk_trace_summary_mean(
         const struct tk_trace_summary *summaries, size_t n, struct tk_trace_summary *out)
 {
+	const size_t first = offsetof(struct tk_trace_summary, regions) / sizeof(double);
+	double *mean = (double *)out;
 	*out = (struct tk_trace_summary){0};
-	for (size_t i = 0; i < n; i++) {
-		add_summary(out, &summaries[i]);
-		add_critical_path(&out->critical, &summaries[i].critical, summaries[i].region_count,
-		        1 / (double)n);
-	}
-	divide(out, (double)n);
-	for (size_t i = 0; i < out->region_count; i++)
-		out->regions[i].share /= (double)n;
-	out->duration_ns /= (double)n;
-	out->corrected_ns /= (double)n;
-	out->clock_mhz /= (double)n;
-	out->record_ns /= (double)n;
-	out->recorded /= (double)n;
-	out->groups_with_loss /= (double)n;
-}
-
-static int summarize_launch(const struct tk_trace *t, uint32_t kernel, uint32_t launch,
-        struct tk_trace_summary *out, struct tk_error *err)
-{
-	AUTO(tk_trace_launch) l = {0};
-	int status = tk_trace_launch_read(t, kernel, launch, &l, err);
-	if (status)
-		return status;
-	status = tk_trace_summarize(&t->kernels[kernel], &l, out, err);
-	return status;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = first; k < sizeof *out / sizeof(double); k++)
+			mean[k] += ((const double *)&summaries[i])[k] / (double)n;
+	out->region_count = summaries[n - 1].region_count;
+	out->groups = summaries[n - 1].groups;
+	out->multiprocessors = summaries[n - 1].multiprocessors;
 }
 
 int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_trace_summary *out,
@@ -284,8 +218,13 @@ int tk_trace_summarize_all(const struct tk_trace *t, uint32_t kernel, struct tk_
 {
 	struct tk_trace_summary *all = tk_calloc(t->launch_count, sizeof *all);
 	int status = TK_OK;
-	for (uint32_t i = 0; !status && i < t->launch_count; i++)
-		status = summarize_launch(t, kernel, i, &all[i], err);
+	for (uint32_t i = 0; !status && i < t->launch_count; i++) {
+		struct tk_trace_launch l;
+		status = tk_trace_launch_read(t, kernel, i, &l, err);
+		if (!status)
+			tk_trace_summarize(&t->kernels[kernel], &l, &all[i]);
+		tk_trace_launch_free(&l);
+	}
 	if (!status)
 		tk_trace_summary_mean(all, t->launch_count, out);
 	free(all);
