@@ -11,6 +11,7 @@
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/assets.h"
+#include "site_gen/report/report.h"
 
 static int put_shared(struct tk_site *site, const char *path, struct tk_error *err)
 {
@@ -74,6 +75,21 @@ static void site_free(struct tk_site *site)
 	tk_buf_free(&site->sitemap);
 	tk_buf_free(&site->markup);
 	tk_model_free(&site->model);
+}
+
+int tk_report_write(struct tk_store *store, const struct tk_site_options *options,
+        enum tk_document_format format, struct tk_buf *out, struct tk_error *err)
+{
+	struct tk_site site = {.options = options, .arena = tk_arena_new()};
+	TRY(tk_store_begin_read(store, err));
+	int status = tk_model_load(store, &site.model, err);
+	if (!status)
+		status = tk_page_load_queries(&site, err);
+	if (!status)
+		status = tk_report_add(&site, format, false, out, err);
+	tk_store_end_read(store);
+	site_free(&site);
+	return status;
 }
 
 int tk_site_write(struct tk_store *store, const struct tk_site_options *options,

@@ -17,6 +17,9 @@ struct tk_site_options {
 	                           no charts */
 	double tie;             /* times that differ by less are a tie; 0.01 is 1 % */
 	int64_t now_s;          /* the clock of the site, so that pages are reproducible */
+	/* What counts as changed: verdicts of this night (0: of the newest analysed night of each
+	 * machine), and change points from this time on (0: none). */
+	int64_t night_id, since_s;
 };
 
 struct tk_site_report {

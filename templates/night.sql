@@ -51,7 +51,7 @@ g AS (SELECT *, iif(bare, count(*) OVER same, 1) AS n,
 SELECT g.series_id AS "series+", g.change AS "change+", g.status AS status,
   tone('verdict', g.status) AS tone, iif(n < 4, '', n) AS several,
   iif(n < 4, quantity(before_value, s.unit), '–') AS before,
-  quantity(after_value, s.unit) AS after, clauses(reason) AS reason,
+  quantity(after_value, s.unit) AS after, clauses(reason, 400) AS reason,
   ab_decision IN ('higher', 'lower') AS "ab_confirmed?"
 FROM g JOIN series s ON s.id = g.series_id WHERE n < 4 OR i = 1
 ORDER BY place('verdict', g.status), bare, sorted, g.series_id LIMIT 200

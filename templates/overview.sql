@@ -1,6 +1,44 @@
 -- index.html
 
 -- .:
+SELECT substr(text, 1, instr(text || '. ', '. ')) AS headline,
+  substr(text, instr(text || '. ', '. ') + 1) AS headline_rest, clip(text, 300) AS description
+FROM page_headline
+
+-- .:
+SELECT minute(now_s) AS made, counted(series) AS series_count, analysed AND compared AS "compared?",
+  series AND NOT analysed AND nights > 1 AS "nothing_analysed?",
+  series AND NOT (NOT analysed AND nights > 1) AND NOT (analysed AND compared) AS "nothing_compared?"
+FROM (SELECT now_s, (SELECT count(*) FROM page_series) AS series, (SELECT count(*) FROM night) AS nights,
+  (SELECT count(analysed_night_id) FROM page_machine) > 0 AS analysed,
+  (SELECT count(before_value) FROM page_said) > 0 AS compared FROM page_site)
+
+-- causes:
+WITH axis AS (SELECT min(-0.005, ifnull(min(min(ln(1 + change), ln(1 + ifnull(change_lo, change)))), 0)) AS lo,
+    max(0.005, ifnull(max(max(ln(1 + change), ln(1 + ifnull(change_hi, change)))), 0)) AS hi
+  FROM page_cause WHERE has_change)
+SELECT cause_id AS "id-", series_id AS "series+", 0 AS "spark+", iif(has_change, change, NULL) AS "change+",
+  0 AS "verdict+", c.word AS kind, c.tone AS tone, has_change AS "numbers?", clauses(reason, 400) AS reason,
+  iif(events > 1, events || ' series', '') AS more,
+  ifnull(percent(p.ceiling_share * p.value / after_value), '') AS efficiency, clip(c.device, 60) AS device,
+  iif((SELECT count(DISTINCT device_id) FROM page_event e WHERE e.cause_id = c.cause_id) > 1, ' and others', '')
+    AS other_devices,
+  iif(ifnull(nullif(alert_opened_s, 0), at_s) >= n.as_of_s, 'last night',
+    ifnull(day(ifnull(nullif(alert_opened_s, 0), at_s)), '')) AS since,
+  iif(has_change, interval(axis.lo, axis.hi, change, change_lo, change_hi, c.tone), '') AS "interval_markup!",
+  iif(events > 40, events - 40, '') AS events_more
+FROM page_cause c JOIN page_series p ON p.id = c.series_id LEFT JOIN night n ON n.id = p.verdict_night_id, axis
+ORDER BY line LIMIT 24
+
+-- causes/events:
+SELECT series_id AS "series+", iif(has_change, change, NULL) AS "change+",
+  iif(has_change, quantity(before_value, unit), '') AS before, quantity(after_value, unit) AS after
+FROM page_event WHERE cause_id = ?1 AND events > 1 ORDER BY nth LIMIT 40
+
+-- .:
+SELECT iif(count(*) > 24, count(*) - 24, '') AS causes_more FROM page_cause
+
+-- .:
 SELECT iif(n, n || iif(n = 1, ' open alert', ' open alerts'), '') AS open_alerts,
   iif(is_new < n, is_new || ' of them new, ', '') AS new_alerts, day(oldest_s) AS oldest_alert
 FROM (SELECT count(*) AS n, count(*) FILTER (WHERE state = 'new') AS is_new,
@@ -39,7 +77,7 @@ o AS (SELECT *, sum(n < 4) OVER (ORDER BY place('verdict', status),
     abs(ifnull(change, 0)) DESC, reason, place) AS line FROM g WHERE n < 4 OR i = 1)
 SELECT id AS "series+", n >= 4 AS "is_group?", counted(n) AS count, word AS status, tone,
   clip(iif(n >= 4 AND several_devices, 'several devices', device_name), 60) AS device,
-  iif(n >= 4 AND several_reasons, '', clauses(reason)) AS reason,
+  iif(n >= 4 AND several_reasons, '', clauses(reason, 400)) AS reason,
   CASE WHEN n < 4 THEN 'series/' || slug(slug) || '.html'
     WHEN (SELECT count(*) FROM series) <= 1000 THEN 'lists/index.html#status=' || word
     ELSE ifnull((SELECT 'nights/' || file || '.html' FROM page_night f WHERE f.id = night_id),
@@ -140,3 +178,14 @@ FROM page_key_problem k JOIN page_board_column c ON c.device_id = k.device_id
   LEFT JOIN page_standing s ON s.problem_id = k.problem_id AND s.device_id = k.device_id
     AND s.variant = c.variant
 WHERE k.id = ?1 ORDER BY c.i
+
+-- How the last nightly night of each of the 30 days up to the last one ended.
+-- machines/squares:
+SELECT iif(status IS NULL, 'none', tone('night', status)) AS class, 11 * i AS x, day(86400 * (last + i - 29)) AS day,
+  ifnull(status, 'no night') AS state
+FROM page_machine_day WHERE machine_id = ?1 ORDER BY i
+
+-- machines/.:
+SELECT count(*) FILTER (WHERE status = 'complete') AS complete, count(*) - count(status) AS none,
+  count(*) FILTER (WHERE status <> 'complete') AS incomplete
+FROM page_machine_day WHERE machine_id = ?1

@@ -467,3 +467,117 @@ SELECT * FROM (SELECT s.device_id, s.variant, s.style, row_number() OVER (PARTIT
   FROM page_key_problem k JOIN page_standing s ON s.problem_id = k.problem_id AND s.device_id = k.device_id
   GROUP BY s.device_id, s.variant)
 WHERE i <= 7
+
+-- page_cause_kind:
+SELECT column1 AS kind, column2 AS word, column3 AS words, column4 AS tone
+FROM (VALUES (0, 'regression', 'regressions', 'bad'), (1, 'failure', 'failures', 'bad'),
+  (2, 'missing series', 'missing series', 'bad'), (3, 'improvement', 'improvements', 'good'),
+  (4, 'fix', 'fixes', 'good'), (5, 'change of the environment', 'changes of the environment', 'note'))
+
+-- The verdicts of the period of the site: of one night, else of the newest analysed night of each machine.
+-- page_said: table by series_id
+SELECT v.*, CASE iif(v.accepted, v.status, v.status_before_ack) WHEN 'regressed' THEN 0
+    WHEN 'newly-failed' THEN 1 WHEN 'missing' THEN iif(p.is_skipped OR p.is_unplanned, NULL, 2)
+    WHEN 'improved' THEN 3 WHEN 'recovered' THEN 3 WHEN 'fixed' THEN 4 WHEN 'environment' THEN 5 END AS kind
+FROM (SELECT DISTINCT iif(o.night_id, o.night_id, m.analysed_night_id) AS id FROM page_site o, page_machine m) n
+  JOIN verdict_v v ON v.night_id = n.id JOIN page_series p ON p.id = v.series_id
+
+-- What changed, in groups of one cause: series that changed with one commit, with their environment, or
+-- failed for one reason; and change points of the period that no verdict says. A commit is not blamed for
+-- a failure that unchanged code shares on its device: the device is the likelier cause.
+-- page_event: table by cause_id
+WITH e AS (SELECT series_id, kind, before_value, after_value, change, change_lo, change_hi, as_of_s AS at_s,
+    reason, iif(good_revision_id AND bad_revision_id AND good_revision_id <> bad_revision_id,
+      bad_revision_id, NULL) AS revision_id, first_bad_rev, first_bad_subject, first_bad_author,
+    first_bad_confidence, alert_opened_s
+  FROM page_said WHERE kind IS NOT NULL
+  UNION ALL SELECT c.series_id, CASE WHEN c.good_revision_id IS c.revision_id AND
+      c.environment_id IS NOT c.previous_environment_id THEN 5 WHEN c.worse THEN 0 ELSE 3 END,
+    c.before_value, c.after_value, c.ratio - 1, c.change_lo, c.change_hi, c.as_of_s, '',
+    iif(c.is_of_revision AND c.good_revision_id, c.revision_id, NULL), NULL, NULL, NULL, NULL, 0
+  FROM page_site o JOIN page_change c ON o.since_s AND c.as_of_s >= o.since_s
+    JOIN page_series p ON p.id = c.series_id
+  WHERE c.before_value > 0 AND NOT EXISTS (SELECT 1 FROM page_said s WHERE p.verdict_night_id
+    AND s.series_id = c.series_id AND s.kind IS NOT NULL AND s.as_of_s <= c.as_of_s)),
+s AS (SELECT e.*, p.place, p.device_id, d.device, s.unit, iif(kind = 1 AND max(revision_id IS NULL) OVER (
+      PARTITION BY kind, p.device_id, reason), NULL, revision_id) AS commit_id,
+    ifnull(iif(change > -1, abs(ln(1 + change)), 0), 0) AS size,
+    change IS NOT NULL AND before_value IS NOT NULL AND after_value IS NOT NULL AS has_change
+  FROM e JOIN page_series p ON p.id = e.series_id JOIN page_device d ON d.id = p.device_id
+    JOIN series s ON s.id = e.series_id),
+g AS (SELECT *, dense_rank() OVER (ORDER BY kind, ifnull(commit_id, 0), iif(commit_id, '', device),
+    iif(commit_id IS NULL AND kind = 1, reason, ''), iif(commit_id IS NULL AND kind IN (0, 3), place, 0))
+    AS cause_id FROM s)
+SELECT *, row_number() OVER (PARTITION BY cause_id ORDER BY size DESC, place) AS nth,
+  count(*) OVER (PARTITION BY cause_id) AS events
+FROM g
+
+-- The causes, the most urgent first, with their largest change; `found`: the first bad commit of a
+-- bisection.
+-- page_cause: table by line
+SELECT f.*, k.word, k.words, k.tone, d.machine, b.rev, b.subject, b.author, x.first_bad_rev AS found_rev,
+  x.first_bad_subject AS found_subject, x.first_bad_author AS found_author,
+  x.first_bad_confidence AS found_confidence,
+  row_number() OVER (ORDER BY f.kind, f.size DESC, f.events DESC, f.cause_id) AS line
+FROM page_event f JOIN page_cause_kind k USING (kind) JOIN page_device d ON d.id = f.device_id
+  LEFT JOIN revision b ON b.id = f.commit_id
+  LEFT JOIN page_event x ON x.cause_id = f.cause_id AND x.nth = (SELECT min(nth) FROM page_event y
+    WHERE y.cause_id = f.cause_id AND f.commit_id AND y.first_bad_rev <> '')
+WHERE f.nth = 1
+
+-- One or a few sentences: "2 regressions, 1 failure last night. lab: the night failed. Worst: ...".
+-- page_headline: table by text
+WITH o AS (SELECT *, (SELECT count(before_value) FROM page_said) AS compared,
+    (SELECT count(*) FROM page_series) AS series, (SELECT count(*) FROM night) AS nights,
+    (SELECT max(as_of_s) FROM page_change WHERE worse) AS regression_s FROM page_site),
+m AS (SELECT m.place, clip(m.name, 60) AS name, n.status, o.now_s - n.as_of_s AS age_s,
+    CASE WHEN o.now_s - n.as_of_s > 36 * 3600 THEN 'late' WHEN n.status IN ('failed', 'stopped') THEN 'failed'
+      WHEN n.status = 'incomplete' THEN 'incomplete' END AS state
+  FROM o, page_machine m JOIN page_night n ON n.id = m.last_night_id WHERE NOT o.night_id ORDER BY m.place),
+counts AS (SELECT group_concat(text, ', ') AS text FROM (SELECT counted(count(*)) || ' ' ||
+    iif(count(*) = 1, k.word, k.words) AS text
+  FROM page_event JOIN page_cause_kind k USING (kind) GROUP BY kind ORDER BY kind)),
+w AS (SELECT c.*, kind IN (0, 3) AS is_change, q.title, p.label, change(c.change) AS largest,
+    (SELECT change(change) FROM page_event e WHERE e.cause_id = c.cause_id AND nth = 2) AS second,
+    (SELECT change(change) FROM page_event e WHERE e.cause_id = c.cause_id AND nth = c.events) AS last
+  FROM page_cause c JOIN page_series p ON p.id = c.series_id JOIN series s ON s.id = p.id
+    JOIN problem q ON q.id = s.problem_id WHERE line = 1)
+SELECT iif(series = 0, 'Nothing has been measured yet.',
+  CASE WHEN counts.text IS NOT NULL THEN counts.text || CASE WHEN since_s THEN ' in this period.'
+      WHEN night_id THEN ' in this night.' ELSE ' last night.' END
+    WHEN compared THEN 'No change in ' || counted(compared) || ' series' || ifnull((
+      SELECT '; last regression ' || max(n) || ' night' || iif(max(n) = 1, '', 's') || ' ago'
+      FROM (SELECT count(*) FILTER (WHERE kind = 'nightly' AND as_of_s > regression_s) AS n
+        FROM night GROUP BY machine_id) WHERE regression_s), '') || '.'
+    WHEN nights > 1 AND NOT EXISTS (SELECT 1 FROM page_machine WHERE analysed_night_id)
+      THEN counted(series) || ' series in ' || counted(nights) || ' nights, not analysed yet.'
+    ELSE 'First night: ' || (SELECT counted(count(night_s)) || ' of ' || counted(sum(has_result))
+      FROM page_series) || ' series measured. Comparisons start with the next one.' END ||
+  ifnull((SELECT group_concat(' ' || name || ': the night ' || status || '.', '') FROM m
+    WHERE state = 'failed'), '') ||
+  ifnull((SELECT CASE WHEN kind = 1 AND events > 1 AND commit_id IS NULL AND reason <> '' THEN ' Worst: ' ||
+      events || ' series on ' || clip(machine, 60) || ': ' || clauses(reason, 120) || '.'
+    ELSE iif(kind IN (3, 4), ' Best: ', ' Worst: ') || clip(title, 110) || ', ' || clip(label, 60) ||
+      iif(is_change, ' ' || largest, '') || ' on ' || clip(machine, 60) ||
+      iif(is_change AND events > 1, ' (' || (events - 1) || ' other series: ' || second ||
+        iif(second = last, '', ' to ' || last) || ')', '') ||
+      CASE WHEN found_rev <> '' THEN ', first bad commit ' || short_rev(found_rev) ||
+          iif(found_author = '', '', ' (' || clip(found_author, 60) || ')') ||
+          printf(', %.1f %% confidence', 100 * found_confidence)
+        WHEN commit_id THEN ', since ' || short_rev(rev) || iif(author = '', '', ' (' || clip(author, 60) || ')')
+        WHEN NOT is_change AND reason <> '' THEN ': ' || clauses(reason, 120) ELSE '' END || '.' END
+    FROM w), '') ||
+  ifnull((SELECT group_concat(' ' || name || ': no night for ' || duration(age_s) || '.', '') FROM m
+    WHERE state = 'late'), '') ||
+  ifnull((SELECT ' Incomplete night' || iif(count(*) = 1, '', 's') || ': ' || group_concat(name, ', ') || '.'
+    FROM m WHERE state = 'incomplete' HAVING count(*)), '')) AS text
+FROM o, counts
+
+-- page_machine_day: table by machine_id
+WITH RECURSIVE days(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM days WHERE i < 29),
+last AS (SELECT m.id, ifnull(n.as_of_s, 0) / 86400 AS last
+  FROM page_machine m LEFT JOIN night n ON n.id = m.last_night_id)
+SELECT l.id AS machine_id, l.last, i, (SELECT status FROM night n WHERE n.machine_id = l.id
+    AND n.kind = 'nightly' AND n.as_of_s / 86400 = l.last + i - 29
+  ORDER BY n.started_s DESC, n.id DESC LIMIT 1) AS status
+FROM last l, days

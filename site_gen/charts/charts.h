@@ -143,19 +143,10 @@ void tk_svg_draw_bar(struct tk_buf *out, double ratio, const char *class_suffix)
  * 1.25. */
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);
 
-/* A change with its interval on an axis that all bars of a list share. NAN: no interval. */
-struct tk_interval_axis {
-	double lo, hi; /* log of the ratio; both sides of 0 */
-};
-void tk_interval_axis_add(struct tk_interval_axis *axis, double change, double lo, double hi);
-void tk_svg_draw_interval(struct tk_buf *out, const struct tk_interval_axis *axis, double change,
+/* A change with its interval; NAN: none. The axis, which all bars of a list share, is of logarithms of
+ * ratios, with both sides of 0. */
+void tk_svg_draw_interval(struct tk_buf *out, double axis_lo, double axis_hi, double change,
         double lo, double hi, const char *class);
-
-#define TK_SQUARES 30
-/* A square for each of the days up to the last night of a machine: how its night ended, "none"
- * where there was none. Says the counts in its label. */
-void tk_svg_draw_nights(
-        struct tk_buf *out, const struct tk_model *m, const struct tk_site_machine *machine);
 
 /* A dot for each A/B pair, the interval below, a line at no change. Draws nothing without pairs. */
 void tk_svg_draw_pairs(struct tk_buf *out, const struct tk_ab_plot *p);

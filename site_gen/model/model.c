@@ -54,9 +54,7 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	TRY(tk_store_list(s, TK_TABLE_build, NULL, TK_NO_ARGS, &m->build_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_problem, NULL, TK_NO_ARGS, &m->problem_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_series, "1 ORDER BY id", TK_NO_ARGS, &m->series_rows, err));
-	TRY(tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err));
-	TRY(tk_store_list_alerts(s, &m->alert_rows, err));
-	return tk_store_list(s, TK_TABLE_triage, NULL, TK_NO_ARGS, &m->triage_rows, err);
+	return tk_store_list(s, TK_TABLE_night, NULL, TK_NO_ARGS, &m->night_rows, err);
 }
 
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id)
@@ -110,6 +108,17 @@ const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int6
 	for (size_t i = 0; i < m->device_count; i++)
 		if (m->devices[i].row->id == id)
 			return &m->devices[i];
+	return NULL;
+}
+
+const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i)
+{
+	for (int cpu = 0; cpu < 2; cpu++)
+		for (size_t d = 0; d < m->device_count; d++)
+			if ((tk_device_kind_from_name(m->devices[d].row->kind) == TK_DEVICE_CPU) ==
+			                cpu &&
+			        !i--)
+				return &m->devices[d];
 	return NULL;
 }
 
@@ -226,14 +235,6 @@ static int read_last_nights(struct tk_model *m, struct tk_error *err)
 	return 0;
 }
 
-bool tk_model_has_verdicts(const struct tk_model *m)
-{
-	for (size_t i = 0; i < m->machine_count; i++)
-		if (m->machines[i].analysed_night)
-			return true;
-	return false;
-}
-
 static int read_ceilings(struct tk_model *m, struct tk_error *err)
 {
 #define CEILING(member) TK_MEMBER(struct tk_ceiling_row, member)
@@ -294,8 +295,8 @@ void tk_model_free(struct tk_model *m)
 {
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->alert_rows, &m->triage_rows, &m->ceilings,
-	        &m->kernel_report_rows, &m->tuning_rows};
+	        &m->series_rows, &m->night_rows, &m->ceilings, &m->kernel_report_rows,
+	        &m->tuning_rows};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id};

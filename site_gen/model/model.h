@@ -106,8 +106,7 @@ struct tk_site_series {
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
-	        build_rows, problem_rows, series_rows, night_rows, alert_rows, triage_rows,
-	        kernel_report_rows, tuning_rows;
+	        build_rows, problem_rows, series_rows, night_rows, kernel_report_rows, tuning_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
@@ -135,10 +134,10 @@ void tk_model_free(struct tk_model *m);
 const struct tk_site_device *tk_model_find_device(const struct tk_model *m, int64_t id);
 const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int64_t id);
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
+/* Devices in the order of pages: GPUs first. Returns the i-th. */
+const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
 /* The end of the series of the problem of m->series[first]. */
 size_t tk_model_problem_end(const struct tk_model *m, size_t first);
-/* Whether some night was analysed. */
-bool tk_model_has_verdicts(const struct tk_model *m);
 /* The file of the page of a revision; NULL: it has none. */
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r);
 /* The revision of a build; NULL: unknown. */
@@ -214,92 +213,6 @@ const char *tk_ceiling_set_limiting(
 /* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory
  * traffic. */
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);
-
-/* Standings: the backends at the key problems of each device, and against the vendor's. */
-
-#define TK_STANDING_BACKENDS 32
-
-/* One problem on one device: its contenders, the fastest first, but those that share the first
- * place before all others. More than fit are left out, the slowest first. */
-struct tk_standing {
-	const struct tk_site_series *at[TK_STANDING_BACKENDS];
-	size_t count;
-	size_t first_count; /* how many share the first place */
-};
-struct tk_standings {
-	struct tk_standing *at; /* GPUs first; by device, kernel and type */
-	size_t count;
-};
-
-/* The key problem of a kernel and type is the one that most backends have; of several the one with
- * the most work. free() at. */
-void tk_standings_load(const struct tk_model *m, double tie, struct tk_standings *out);
-
-/* The geometric mean of the speed of the best other backend relative to the best of the vendor,
- * over the problems that both have; NAN: none. */
-double tk_standing_against_vendor(const struct tk_model *m, const struct tk_site_device *device,
-        const char *op, size_t *problems);
-bool tk_series_is_vendor(const struct tk_site_series *s);
-bool tk_device_is_gpu(const struct tk_site_device *device);
-/* Devices in the order of pages: GPUs first. Returns the i-th. */
-const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
-
-/* What changed, by cause: series that changed with one commit, with their environment, or failed
- * for one reason, as one group. */
-
-enum tk_site_cause_kind {
-	TK_SITE_CAUSE_WORSE,
-	TK_SITE_CAUSE_FAILED,
-	TK_SITE_CAUSE_MISSING,
-	TK_SITE_CAUSE_BETTER,
-	TK_SITE_CAUSE_FIXED,
-	TK_SITE_CAUSE_ENVIRONMENT,
-	TK_SITE_CAUSE_KINDS
-};
-/* One series that changed. NAN: not known. */
-struct tk_site_event {
-	const struct tk_site_series *series;
-	enum tk_site_cause_kind kind;
-	const struct tk_verdict_row *verdict; /* NULL: it is a change point */
-	double before, after, change, change_lo, change_hi;
-	double size; /* of the change, as a logarithm */
-	int64_t at_s;
-	const char *reason;
-	const struct tk_revision_row *commit; /* with which it changed; NULL: unknown, or none */
-};
-
-/* "regression", "failure", ...: for sentences that count; the plural with several. */
-const char *tk_site_cause_word(enum tk_site_cause_kind kind, size_t count);
-
-struct tk_site_cause {
-	enum tk_site_cause_kind kind;
-	struct tk_site_event *events; /* the largest change first */
-	size_t count;
-	const struct tk_revision_row *bad;      /* its commit; NULL: not of a commit */
-	const struct tk_verdict_row *first_bad; /* has the one that a bisection found; NULL: none */
-};
-struct tk_site_causes {
-	struct tk_site_event *events;
-	struct tk_site_cause *at; /* most urgent first */
-	size_t event_count, room, count;
-	size_t of_kind[TK_SITE_CAUSE_KINDS]; /* series */
-	size_t compared;                     /* series that were compared with earlier nights */
-	struct tk_rows night_verdicts;       /* texts of the events of one night */
-};
-
-struct tk_site_period {
-	/* verdicts of this night; 0: of the newest analysed night of each machine */
-	int64_t night_id;
-	int64_t since_s; /* and change points from this time on; 0: none */
-};
-
-/* Free with tk_site_causes_free, also after a failure. */
-int tk_site_causes_load(const struct tk_model *m, const struct tk_site_period *period,
-        struct tk_site_causes *out, struct tk_error *err);
-void tk_site_causes_free(struct tk_site_causes *causes);
-
-/* Nights of a machine that are newer than its last regression; SIZE_MAX: there was none. */
-size_t tk_model_count_nights_since_regression(const struct tk_model *m);
 
 /* Addresses of commits, and differences between environments. */
 

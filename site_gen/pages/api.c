@@ -47,13 +47,8 @@ static int put_alerts(struct tk_site *site, struct tk_error *err)
 /* The report of `tracker report --format=md`. */
 static int write_summary(struct tk_site *site, struct tk_error *err)
 {
-	const char *title = site->options->title;
-	const struct tk_report_options options = {.title = title && *title ? title : "tracker",
-	        .tie = site->options->tie,
-	        .now_s = site->options->now_s,
-	        .format = TK_DOCUMENT_MARKDOWN};
 	tk_buf_clear(&site->page);
-	TRY(tk_report_add(&site->model, &options, &site->page, err));
+	TRY(tk_report_add(site, TK_DOCUMENT_MARKDOWN, false, &site->page, err));
 	return tk_output_put(site->out, "api/summary.md", &site->page, err);
 }
 

@@ -79,7 +79,15 @@ static struct tk_arg real_or_null(double v)
 	"verdict_night_id," \
 	" outcome, is_unplanned, is_skipped, is_unsupported, fails, has_result, is_suite_time," \
 	" waiting_nights, night_s, build_id, n, value, lo, hi, has_rate, rate, rate_unit," \
-	" efficiency, measured_share, datasheet_share, is_ranked, environment_id, style"
+	" efficiency, measured_share, datasheet_share, is_ranked, environment_id, style," \
+	" ceiling_share, limited_by"
+
+static const char *find_limit(const struct tk_ceiling_set *c, const struct tk_problem_row *p)
+{
+	return p->flops > 0 && p->bytes > 0
+	               ? tk_ceiling_set_limiting(c, p->dtype, p->flops / p->bytes)
+	               : "–";
+}
 
 static int store_series(const struct tk_model *m, struct tk_error *err)
 {
@@ -121,7 +129,9 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 		                &ceilings, TK_CEILING_DATASHEET, s, p->value)),
 		        tk_arg_int(tk_series_is_ranked(s)),
 		        id_or_null(p->environment_id, p->environment_id),
-		        tk_arg_int((int64_t)s->style), {0}};
+		        tk_arg_int((int64_t)s->style),
+		        real_or_null(tk_ceiling_set_efficiency(&ceilings, s, p->value)),
+		        tk_arg_text(find_limit(&ceilings, s->problem)), {0}};
 		TRY(insert(m->store, "page_series", row, err));
 	}
 	return 0;
@@ -157,10 +167,10 @@ static int store_revisions(const struct tk_model *m, struct tk_error *err)
 
 static int store_site(struct tk_store *s, const struct tk_site_options *o, struct tk_error *err)
 {
-	TRY(make_table(s, "title, base_url, now_s, tie", "page_site", err));
+	TRY(make_table(s, "title, base_url, now_s, tie, night_id, since_s", "page_site", err));
 	return insert(s, "page_site",
 	        TK_ARGS(1, o->title && *o->title ? o->title : "tracker",
-	                o->base_url ? o->base_url : "", o->now_s, o->tie),
+	                o->base_url ? o->base_url : "", o->now_s, o->tie, o->night_id, o->since_s),
 	        err);
 }
 

@@ -93,6 +93,11 @@ static void set_night(struct query *q, struct tk_value *o, const struct tk_arg *
 	tk_page_set_night_link(o, tk_model_find_night(&q->site->model, id->i));
 }
 
+static void set_verdict(struct query *q, struct tk_value *o, const struct tk_arg *unused)
+{
+	tk_page_set_verdict(q->site, o, q->series);
+}
+
 static const struct {
 	const char *key;
 	void (*set)(struct query *q, struct tk_value *o, const struct tk_arg *cell);
@@ -106,6 +111,7 @@ static const struct {
         {"series", set_series},
         {"spark", set_spark},
         {"step", set_step},
+        {"verdict", set_verdict},
 };
 
 static void set_cell(
@@ -114,7 +120,10 @@ static void set_cell(
 	for (size_t i = 0; mark == '+' && i < sizeof expansions / sizeof *expansions; i++)
 		if (!strcmp(expansions[i].key, key))
 			expansions[i].set(q, o, cell);
-	if (mark == '*')
+	if (mark == '!') {
+		tk_buf_add_str(&q->site->markup, cell->text);
+		tk_page_set_markup(q->site, o, key);
+	} else if (mark == '*')
 		tk_page_set_attributes(o, key, cell->text);
 	else if (mark == '?')
 		tk_value_set_flag(o, key, cell->i != 0 || *cell->text == '1');
@@ -131,7 +140,7 @@ static void read_names(struct query *q, const struct tk_query_row *row)
 	for (int i = 0; i < row->count; i++) {
 		size_t len = strlen(row->names[i]);
 		char last = len ? row->names[i][len - 1] : 0;
-		q->marks[i] = last && strchr("?+-*", last) ? last : 0;
+		q->marks[i] = last && strchr("?+-*!", last) ? last : 0;
 		q->keys[i] = tk_arena_text(q->site->arena, row->names[i], len - (q->marks[i] != 0));
 	}
 }

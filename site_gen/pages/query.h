@@ -4,6 +4,7 @@
  * The name of a column may end in a mark:
  *   "cut?"       a flag
  *   "id-"        not shown: the ?1 of queries of the row
+ *   "bar!"       markup
  *   "facts*"     a JSON object: a list of key and value
  *   "series+"    the id of a series: all that tk_page_set_series() sets; has_series (a flag)
  *   "change+"    a change of that series: change, direction, glyph; "" for a text
@@ -12,6 +13,7 @@
  *   "revision+"  the id of a revision: all that tk_page_set_revision() sets
  *   "base+" and then "range+"  the ids of two revisions: all that tk_page_set_revision_range() sets
  *   "mark+"      a style: mark_markup
+ *   "verdict+"   all that tk_page_set_verdict() sets of that series
  *   "night+"     the id of a night: page (a flag) and href
  * SQL has functions for what a person reads; sql_functions.c lists them. */
 #ifndef TK_SITE_QUERY_H

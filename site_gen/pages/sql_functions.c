@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "core/outcome.h"
 #include "core/status.h"
+#include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
@@ -31,11 +32,20 @@ static char *clip(const struct tk_arg *a)
 	return tk_sprintf("%.*s%s", (int)len, a[0].text, a[0].text[len] ? "…" : "");
 }
 
-/* clauses(text): the reason of a verdict, cut after a whole clause */
+/* clauses(text, bytes): the reason of a verdict, cut after a whole clause */
 static char *clauses(const struct tk_arg *a)
 {
-	size_t len = tk_utf8_clip_clauses_len(a[0].text, TK_REASON_MAX_BYTES);
+	size_t len = tk_utf8_clip_clauses_len(a[0].text, (size_t)a[1].i);
 	return tk_sprintf("%.*s%s", (int)len, a[0].text, a[0].text[len] ? " …" : "");
+}
+
+/* interval(axis_lo, axis_hi, change, lo, hi, class): a bar on an axis of logarithms, as markup */
+static char *interval(const struct tk_arg *a)
+{
+	AUTO(tk_buf) out = TK_BUF_INIT;
+	tk_svg_draw_interval(
+	        &out, a[0].real, a[1].real, a[2].real, a[3].real, a[4].real, a[5].text);
+	return tk_strdup(tk_buf_cstr(&out));
 }
 
 /* slug(text): a safe file name */
@@ -285,7 +295,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"change", 1, change},
 	        {"change_range", 3, change_range},
 	        {"change_span", 2, change_span},
-	        {"clauses", 1, clauses},
+	        {"clauses", 2, clauses},
 	        {"clip", 2, clip},
 	        {"code_change", 12, code_change},
 	        {"commit_href", 2, commit_href},
@@ -297,6 +307,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"in_url", 1, in_url},
 	        {"is_timed", 1, is_timed},
 	        {"is_unreliable", 2, is_unreliable},
+	        {"interval", 6, interval},
 	        {"iso", 1, iso},
 	        {"minute", 1, minute},
 	        {"paired_shift", 2, paired_shift},

@@ -1,13 +1,13 @@
 /* Writes documents. */
-#include "site_gen/report/report.h"
+#include "site_gen/report/document.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "site_gen/render/escape.h"
 
 static void add_html(struct tk_buf *out, const char *text)
@@ -110,36 +110,27 @@ void tk_document_add_paragraph(struct tk_document *d, const char *text)
 
 /* ---- tables ---- */
 
-static void add_cell(struct tk_document *d, char *text)
+void tk_document_add_cell(struct tk_document *d, const char *text)
 {
 	if (d->cell_count == d->room) {
 		d->room = 2 * d->room + 64;
 		d->cells = tk_reallocarray(d->cells, d->room, sizeof *d->cells);
 	}
-	d->cells[d->cell_count++] = text;
+	d->cells[d->cell_count++] = tk_strdup(text);
 }
 
-void tk_document_add_cell(struct tk_document *d, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	add_cell(d, tk_vsprintf(format, args));
-	va_end(args);
-}
-
-void tk_document_add_text(struct tk_document *d, const char *text, size_t max_bytes)
-{
-	add_cell(d, tk_strndup(text, max_bytes ? tk_utf8_clip_len(text, max_bytes) : strlen(text)));
-}
-
-void tk_document_begin_table(struct tk_document *d, const char *title, const char *const *heads,
-        size_t columns, unsigned numeric)
+void tk_document_begin_table(
+        struct tk_document *d, const char *title, const char *const *heads, size_t columns)
 {
 	d->title = title;
 	d->columns = columns;
-	d->numeric = numeric;
-	for (size_t i = 0; i < columns; i++)
-		tk_document_add_text(d, heads[i], 0);
+	d->numeric = 0;
+	for (size_t i = 0; i < columns; i++) {
+		size_t len = strcspn(heads[i], "#");
+		AUTO_TEXT head = tk_strndup(heads[i], len);
+		d->numeric |= (unsigned)(heads[i][len] == '#') << i;
+		tk_document_add_cell(d, head);
+	}
 }
 
 static bool is_numeric(const struct tk_document *d, size_t column)
@@ -194,11 +185,9 @@ void tk_document_end_table(struct tk_document *d)
 		size_t width = tk_utf8_count(d->cells[i]), c = i % d->columns;
 		widths[c] = width > widths[c] ? width : widths[c];
 	}
-	if (rows > 1)
-		add_heading(d, d->title);
-	if (rows > 1 && d->format == TK_DOCUMENT_HTML)
-		tk_buf_add_str(d->out, "<table>\n");
-	for (size_t row = 0; rows > 1 && row < rows; row++) {
+	add_heading(d, d->title);
+	tk_buf_add_str(d->out, d->format == TK_DOCUMENT_HTML ? "<table>\n" : "");
+	for (size_t row = 0; row < rows; row++) {
 		if (d->format == TK_DOCUMENT_HTML)
 			write_html_row(d, row);
 		else if (d->format == TK_DOCUMENT_MARKDOWN)
@@ -206,8 +195,7 @@ void tk_document_end_table(struct tk_document *d)
 		else
 			write_text_row(d, row, widths);
 	}
-	if (rows > 1)
-		tk_buf_add_str(d->out, d->format == TK_DOCUMENT_HTML ? "</table>\n" : "\n");
+	tk_buf_add_str(d->out, d->format == TK_DOCUMENT_HTML ? "</table>\n" : "\n");
 	for (size_t i = 0; i < d->cell_count; i++)
 		free(d->cells[i]);
 	d->cell_count = 0;

@@ -219,24 +219,24 @@ static const struct tk_option report_options[] = {
 };
 
 static int find_period(const struct report_arguments *a, struct tk_store *store,
-        struct tk_report_options *report, struct tk_error *err)
+        struct tk_site_options *site, struct tk_error *err)
 {
 	if (a->since)
-		return tk_when_parse(a->since, report->now_s, false, &report->period.since_s, err);
-	return a->night ? tk_records_find_night(store, a->night, &report->period.night_id, err)
-	                : TK_OK;
+		return tk_when_parse(a->since, site->now_s, false, &site->since_s, err);
+	return a->night ? tk_records_find_night(store, a->night, &site->night_id, err) : TK_OK;
 }
 
 static int run_report(struct tk_globals *g, struct tk_error *err)
 {
 	AUTO(tk_buf) out = TK_BUF_INIT;
-	struct tk_report_options report = {.title = g->config->site_title,
+	AUTO_TEXT templates = tk_path_join(tk_path_data_dir(), "templates");
+	struct tk_site_options site = {.templates_dir = templates,
+	        .title = g->config->site_title,
 	        .tie = g->config->site_tie,
-	        .now_s = tk_clock_now_s(),
-	        .format = report_opt.format};
+	        .now_s = tk_clock_now_s()};
 
-	TRY(find_period(&report_opt, g->store, &report, err));
-	TRY(tk_report_write(g->store, &report, &out, err));
+	TRY(find_period(&report_opt, g->store, &site, err));
+	TRY(tk_report_write(g->store, &site, report_opt.format, &out, err));
 	return tk_markup_write(&out, stdout, err);
 }
 
