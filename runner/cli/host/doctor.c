@@ -1,149 +1,382 @@
 /* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not
  * available. */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/buf.h"
+#include "base/cgroup.h"
+#include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/sandbox.h"
 #include "base/try.h"
+#include "cli/commands.h"
 #include "cli/host/doctor.h"
-#include "cli/host/inspect.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
 #include "config/config.h"
+#include "nightly/night.h"
+#include "nightly/stages/upstream_build.h"
+#include "suite/suite.h"
 
-/* ---- what is printed ------------------------------------------------------------------------- */
+struct doctor {
+	const struct tk_globals *g;
+	struct tk_modules *modules; /* NULL: they could not be found */
+	json_t *report;
+};
 
-static const char *get_text(const json_t *object, const char *key, const char *otherwise)
+/* Appends a sentence to a list of the report: "missing", "advice", "notes". */
+__attribute__((format(printf, 3, 4))) static void add_line(
+        struct doctor *d, const char *list, const char *fmt, ...)
 {
-	const char *s = json_string_value(json_object_get(object, key));
+	AUTO_TEXT text = NULL;
+	va_list ap;
 
-	return s && *s ? s : otherwise;
+	va_start(ap, fmt);
+	text = tk_vsprintf(fmt, ap);
+	va_end(ap);
+	json_array_append_new(json_object_get(d->report, list), tk_json_valid_text(text));
 }
 
-static void print_caches(const json_t *cpu)
+static bool has_tool(const struct doctor *d, const char *name)
 {
 	size_t i;
-	json_t *c;
+	json_t *tool;
 
-	json_array_foreach (json_object_get(cpu, "caches"), i, c) {
-		json_int_t bytes = json_integer_value(json_object_get(c, "bytes"));
-		const char *type = get_text(c, "type", "");
+	json_array_foreach (json_object_get(d->report, "tools"), i, tool)
+		if (strcmp(tk_record_text(tool, "name"), name) == 0)
+			return *tk_record_text(tool, "path");
+	return false;
+}
 
-		printf("%sL%lld%s %lld %s", i ? ", " : "",
-		        (long long)json_integer_value(json_object_get(c, "level")),
-		        strcmp(type, "Data") == 0          ? "d"
-		        : strcmp(type, "Instruction") == 0 ? "i"
-		                                           : "",
-		        (long long)(bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10),
-		        bytes >= 1 << 20 ? "MiB" : "KiB");
+/* ---- devices and backends -------------------------------------------------------------------- */
+
+/* A kind of GPU without modules: something is missing where such a GPU is here, else it is a
+ * note. */
+static void probe(struct doctor *d)
+{
+	json_t *devices = tk_survey_devices(d->g, d->modules, true);
+
+	json_object_set_new(d->report, "devices", devices);
+	json_object_set_new(d->report, "backends", tk_survey_backends(d->g, d->modules, devices));
+	for (size_t i = 0; i < TK_GPU_KINDS; i++) {
+		bool is_present;
+		AUTO_TEXT why = tk_gpu_explain_missing(d->modules, i, &is_present);
+
+		if (why)
+			add_line(d, is_present ? "missing" : "notes", "%s", why);
 	}
+	if (tk_modules_find_device(d->modules, "hip"))
+		add_line(d, "notes",
+		        "hip: these modules were compiled and linked, but no AMD GPU has run them "
+		        "yet: look at the first figures as docs/explanation/kernels-hip.md says");
 }
 
-static const char *smt_name(const json_t *cpu)
+/* ---- what a night with this configuration would miss ----------------------------------------- */
+
+/* Why the backend cannot be used; NULL: it can. */
+static const char *backend_reason(const struct doctor *d, const char *name)
 {
-	const char *word = get_text(cpu, "smt", "unknown");
-
-	return strcmp(word, "notsupported") == 0 || strcmp(word, "notimplemented") == 0 ? "off"
-	                                                                                : word;
-}
-
-static void print_cpu(const json_t *cpu)
-{
-	const json_t *turbo = json_object_get(cpu, "turbo");
-	json_int_t nodes = json_integer_value(json_object_get(cpu, "numa_nodes"));
-
-	printf("CPU       %s, %lld cores, %lld threads, %lld usable",
-	        get_text(cpu, "model", "unknown"),
-	        (long long)json_integer_value(json_object_get(cpu, "cores")),
-	        (long long)json_integer_value(json_object_get(cpu, "logical")),
-	        (long long)json_integer_value(json_object_get(cpu, "usable")));
-	if (nodes > 1)
-		printf(", %lld NUMA nodes", (long long)nodes);
-	fputs("\nCaches    ", stdout);
-	print_caches(cpu);
-	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n",
-	        get_text(cpu, "governor", "unknown"),
-	        json_is_null(turbo)   ? "unknown"
-	        : json_is_true(turbo) ? "on"
-	                              : "off",
-	        smt_name(cpu), json_number_value(json_object_get(cpu, "load_1m")));
-}
-
-static void print_machine(const json_t *r)
-{
-	const json_t *system = json_object_get(r, "system"), *memory = json_object_get(r, "memory"),
-	             *limits = json_object_get(r, "limits");
-	const json_t *quota = json_object_get(limits, "cpus");
-	bool contained = json_is_string(json_object_get(system, "container"));
-
-	printf("System    %s, Linux %s, %s%s%s%s\n", get_text(system, "os", "unknown"),
-	        get_text(system, "kernel", ""), get_text(system, "arch", ""),
-	        json_is_true(json_object_get(system, "virtual")) ? ", virtual machine" : "",
-	        contained ? ", container: " : "", get_text(system, "container", ""));
-	print_cpu(json_object_get(r, "cpu"));
-	printf("Memory    %.1f GiB, %.1f GiB available",
-	        json_number_value(json_object_get(memory, "total_bytes")) / 0x1p30,
-	        json_number_value(json_object_get(memory, "available_bytes")) / 0x1p30);
-	if (json_is_integer(json_object_get(limits, "memory_bytes")))
-		printf(", limited to %.1f GiB",
-		        json_number_value(json_object_get(limits, "memory_bytes")) / 0x1p30);
-	if (json_is_real(quota))
-		printf("\nQuota     %.2g CPUs", json_real_value(quota));
-	puts("");
-}
-
-/* In lines of at most 60 columns, the narrowest terminal that tables are made for. */
-static void print_absent(const json_t *list)
-{
-	int column = 0;
 	size_t i;
-	json_t *e;
+	json_t *b;
 
-	json_array_foreach (list, i, e) {
-		const char *name = get_text(e, "name", "");
+	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
+		const char *reason = json_string_value(json_object_get(b, "reason"));
 
-		if (get_text(e, "path", NULL))
-			continue;
-		if (!column)
-			column = printf("not found: %s", name);
-		else if (column + (int)strlen(", ,") + (int)strlen(name) > 60)
-			column = printf(",\n%11s%s", "", name) - (int)strlen(",\n");
+		if (strcmp(json_string_value(json_object_get(b, "module")), name) == 0)
+			return tk_survey_is_available(b) ? NULL : reason ? reason : "not available";
+	}
+	return "not built with this tracker";
+}
+
+static void check_modules(struct doctor *d, const struct tk_upstream_config *u)
+{
+	char *const adapter[] = {u->adapter, NULL};
+	const char *reason;
+
+	for (char *const *b = u->backends && u->backends[0] ? u->backends : adapter; *b; b++)
+		if ((reason = backend_reason(d, *b)))
+			add_line(d, "missing", "upstream %s: backend %s: %s", u->name, *b, reason);
+}
+
+static void check_build_tools(struct doctor *d, const struct tk_upstream_config *u)
+{
+	static const struct {
+		const char *one, *other;
+	} needed[] = {{"git", NULL}, {"cmake", NULL}, {"gcc", "clang"}, {"ninja", "make"}};
+
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!has_tool(d, needed[i].one) &&
+		        (!needed[i].other || !has_tool(d, needed[i].other)))
+			add_line(d, "missing", "upstream %s: building from source needs %s%s%s",
+			        u->name, needed[i].one, needed[i].other ? " or " : "",
+			        needed[i].other ? needed[i].other : "");
+}
+
+static void check_adapter(struct doctor *d, const struct tk_upstream_config *u)
+{
+	struct tk_error err = {0};
+
+	if (tk_upstream_check_adapter(d->g->config, u, &err))
+		add_line(d, "missing", "upstream %s: %s", u->name, err.message);
+}
+
+/* Only local repositories are checked; the doctor uses no network. */
+static void check_repository(struct doctor *d, const struct tk_upstream_config *u)
+{
+	if (u->url && u->url[0] == '/' && access(u->url, R_OK) != 0)
+		add_line(
+		        d, "missing", "upstream %s: repository %s does not exist", u->name, u->url);
+}
+
+/* A folder that does not exist yet is fine if its nearest existing parent can be written. */
+static void check_folder(struct doctor *d, const char *what, const char *path)
+{
+	AUTO_TEXT at = tk_path_make_absolute(path);
+
+	while (access(at, F_OK) != 0 && at[1]) {
+		char *slash = strrchr(at, '/');
+
+		slash[slash == at] = '\0';
+	}
+	if (!tk_dir_exists(at) || access(at, W_OK | X_OK) != 0)
+		add_line(d, "missing", "%s %s: %s %s", what, path, at,
+		        tk_dir_exists(at) ? "cannot be written" : "is not a folder");
+}
+
+static void check_history(struct doctor *d)
+{
+	const char *path = d->g->db_path ? d->g->db_path : d->g->config->db;
+	AUTO_TEXT up = tk_path_join(path, "..");
+
+	if (tk_file_exists(path) && access(path, W_OK) != 0)
+		add_line(d, "missing", "history %s: cannot be written", path);
+	else
+		check_folder(d, "folder of the history", up);
+}
+
+static void check_suites(struct doctor *d)
+{
+	for (char **name = d->g->config->suites; name && *name; name++) {
+		struct tk_error err = {0};
+		struct tk_suite *suite = NULL;
+		enum tk_device_kind kind;
+		const char *suite_name = tk_config_suite_name(*name, &kind);
+
+		if (tk_suite_load(d->g->config->root, suite_name, &suite, &err))
+			add_line(d, "missing", "suite %s: %s", *name, err.message);
 		else
-			column += printf(", %s", name);
+			tk_suite_free(suite);
 	}
-	if (column)
-		puts("");
 }
 
-/* Tools or libraries; the missing ones are listed below the table. */
-static int print_found(
-        const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
+/* An upstream that is built from a repository and names no backends may measure any. */
+static bool is_configured(const struct doctor *d, const char *backend)
 {
-	static const struct tk_column columns[] = {{"NAME", 0, "name", 0, NULL},
-	        {"VERSION", 0, "version", 0, NULL}, {"PATH", TK_COLUMN_CUT, "path", 0, NULL}, {0}};
-	struct tk_table *t = tk_table_new(g, columns);
-	size_t i;
-	json_t *e;
-	int status;
+	for (size_t i = 0; i < d->g->config->upstream_count; i++) {
+		const struct tk_upstream_config *u = &d->g->config->upstreams[i];
+		bool named = u->backends && u->backends[0];
 
-	json_array_foreach (list, i, e)
-		if (get_text(e, "path", NULL)) {
-			tk_table_add_record(t, e);
-			tk_table_set_cell(t, "VERSION", "%s", get_text(e, "version", "?"));
+		if (!u->enabled)
+			continue;
+		if (!named && (tk_upstream_kind_has_commits(u->kind) ||
+		                      (u->adapter && strcmp(u->adapter, backend) == 0)))
+			return true;
+		for (char **b = u->backends; named && *b; b++)
+			if (strcmp(*b, backend) == 0)
+				return true;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct doctor *d, const json_t *device)
+{
+	const char *layer = json_string_value(json_object_get(device, "layer")),
+	           *uuid = json_string_value(json_object_get(device, "uuid"));
+
+	return tk_device_is_selected(d->g->config->devices, layer,
+	        (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
+}
+
+/* A GPU that is available, selected, and of which no upstream's backend is. */
+static void check_measured(struct doctor *d, const char *kind)
+{
+	const json_t *device = tk_survey_find_device(json_object_get(d->report, "devices"), kind);
+	size_t i;
+	json_t *b;
+
+	if (!tk_survey_is_available(device) || !is_wanted(d, device))
+		return;
+	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
+		const char *of = json_string_value(json_object_get(b, "device_kind"));
+
+		if (of && strcmp(of, kind) == 0 && tk_survey_is_available(b) &&
+		        is_configured(d, json_string_value(json_object_get(b, "module"))))
+			return;
+	}
+	add_line(d, "missing",
+	        "%s: no upstream measures this device; `tracker init --force` writes a tracker.yml "
+	        "that does",
+	        kind);
+}
+
+static void check_night(struct doctor *d)
+{
+	bool any = false;
+	size_t i;
+	json_t *device;
+
+	json_array_foreach (json_object_get(d->report, "devices"), i, device)
+		any = any || (tk_survey_is_available(device) && is_wanted(d, device));
+	if (!any)
+		add_line(d, "missing",
+		        "no configured device (`devices`) is available; nothing can be measured");
+	for (i = 0; i < d->g->config->upstream_count; i++) {
+		const struct tk_upstream_config *u = &d->g->config->upstreams[i];
+
+		if (!u->enabled)
+			continue;
+		if (tk_upstream_kind_is_built(u->kind)) {
+			if (u->kind != TK_UPSTREAM_PACKAGE)
+				check_build_tools(d, u);
+			check_adapter(d, u);
+			check_repository(d, u);
+		} else {
+			check_modules(d, u);
 		}
-	printf("\n%s\n", title);
-	status = tk_table_finish(t, stdout, err);
-	print_absent(list);
-	return status;
+	}
+	check_measured(d, "cuda");
+	check_measured(d, "hip");
+	check_suites(d);
+	check_folder(d, "cache", d->g->config->cache_dir);
+	check_history(d);
+}
+
+/* ---- packages of Python that nothing measures ------------------------------------------------ */
+
+static bool is_measured(const struct doctor *d, const char *name)
+{
+	if (d->modules && tk_modules_find_backend(d->modules, name))
+		return true;
+	for (size_t i = 0; i < d->g->config->upstream_count; i++)
+		if (strcmp(d->g->config->upstreams[i].adapter, name) == 0)
+			return true;
+	return false;
+}
+
+static void note_python(struct doctor *d)
+{
+	AUTO(tk_python_packages) found = {0};
+
+	tk_python_packages_find(&found);
+	for (const struct tk_config_host_package *p = found.list; p->name; p++)
+		if (!is_measured(d, p->name))
+			add_line(d, "notes",
+			        "python3 has %s %s, which nothing measures: docs/how-to/%s.md says "
+			        "how",
+			        p->package, p->version,
+			        p->is_compiler ? "track-a-compiler" : "track-a-python-library");
+}
+
+/* ---- the sandbox ----------------------------------------------------------------------------- */
+
+/* What code in the sandbox can still do; docs/explanation/sandbox.md has the whole table. */
+static const char *const gaps[] = {
+        [TK_SANDBOX_NONE] = "builds and backends run with all rights of this user: adapters and "
+                            "backends are trusted code",
+        [TK_SANDBOX_LIMITS] = "builds and backends can read and write all files of this user; only "
+                              "network sockets and signals to the tracker are stopped",
+        [TK_SANDBOX_LANDLOCK] = "builds and backends see the processes of this machine and can "
+                                "connect to services on Unix sockets",
+        [TK_SANDBOX_BUBBLEWRAP] = NULL,
+};
+
+static void check_sandbox(struct doctor *d)
+{
+	enum tk_sandbox_method method = tk_sandbox_method();
+	const char *no_groups = tk_cgroup_reason();
+
+	json_object_set_new(d->report, "sandbox",
+	        json_pack("{s:s, s:s, s:o}", "mode", tk_sandbox_mode_name(tk_sandbox_mode()),
+	                "method", tk_sandbox_method_name(method), "reason",
+	                tk_json_valid_text(tk_sandbox_reason())));
+	json_object_set_new(d->report, "control_groups",
+	        json_pack("{s:b, s:o}", "available", !no_groups, "reason",
+	                tk_json_valid_text(no_groups ? no_groups : "")));
+	if (gaps[method])
+		add_line(d, "notes", "sandbox: %s (%s)", gaps[method], tk_sandbox_reason());
+	if (!tk_sandbox_is_sufficient(method))
+		add_line(d, "missing",
+		        "sandbox: required, and neither bubblewrap nor Landlock works here: %s",
+		        tk_sandbox_reason());
+}
+
+/* ---- what makes measurements noisy ----------------------------------------------------------- */
+
+static void advise_cpu(struct doctor *d)
+{
+	const char *governor = tk_record_text(d->report, "cpu.governor");
+	double load = tk_record_number(d->report, "cpu.load_1m"),
+	       usable = tk_record_number(d->report, "cpu.usable"),
+	       logical = tk_record_number(d->report, "cpu.logical");
+
+	if (*governor && strcmp(governor, "performance") != 0)
+		add_line(d, "advice",
+		        "CPU governor \"%s\" changes the clocks with the load; fix them with "
+		        "`cpupower frequency-set -g performance`",
+		        governor);
+	if (json_is_true(tk_record_get(d->report, "cpu.turbo")))
+		add_line(d, "advice",
+		        "turbo is on: clocks depend on temperature and on other cores; turn it off "
+		        "to compare nights");
+	if (strcmp(tk_record_text(d->report, "cpu.smt"), "on") == 0)
+		add_line(d, "advice",
+		        "SMT is on: two threads share a core; set `threads` to the number of "
+		        "cores");
+	if (load > 0.5 * usable)
+		add_line(d, "advice",
+		        "load average %.1f on %.0f CPUs: other processes disturb the measurements",
+		        load, usable);
+	if (usable < logical)
+		add_line(d, "advice", "only %.0f of %.0f CPUs are usable", usable, logical);
+}
+
+static void check_noise(struct doctor *d)
+{
+	const json_t *quota = tk_record_get(d->report, "limits.cpus");
+
+	advise_cpu(d);
+	if (json_is_real(quota) &&
+	        json_real_value(quota) < tk_record_number(d->report, "cpu.usable"))
+		add_line(d, "advice",
+		        "the control group allows %.2g CPUs: kernels are throttled when the quota "
+		        "is spent",
+		        json_real_value(quota));
+	if (json_is_true(tk_record_get(d->report, "system.virtual")))
+		add_line(d, "advice",
+		        "virtual machine: host clocks and other guests are invisible; rely on the "
+		        "control problem");
+	if (!has_tool(d, "ccache"))
+		add_line(d, "advice",
+		        "ccache is not installed: building neighbouring revisions takes longer");
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *color_available(const json_t *row)
+{
+	return tk_survey_is_available(row) ? "green" : "yellow";
 }
 
 static const struct tk_column device_columns[] = {{"DEVICE", 0, NULL, 0, NULL},
-        {"AVAILABLE", 0, NULL, 0, NULL}, {"ARCH", TK_COLUMN_OPTIONAL, "arch", 0, NULL},
+        {"AVAILABLE", 0, NULL, 0, color_available}, {"ARCH", TK_COLUMN_OPTIONAL, "arch", 0, NULL},
         {"DRIVER", TK_COLUMN_OPTIONAL, "driver", 0, NULL},
         {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
 static const struct tk_column backend_columns[] = {{"BACKEND", 0, "module", 0, NULL},
-        {"AVAILABLE", 0, NULL, 0, NULL}, {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind", 0, NULL},
+        {"AVAILABLE", 0, NULL, 0, color_available},
+        {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind", 0, NULL},
         {"VERSION", TK_COLUMN_OPTIONAL, "version", 0, NULL},
         {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
 
@@ -157,23 +390,20 @@ static int print_available(const struct tk_globals *g, const json_t *list,
 	size_t i;
 	json_t *e;
 
-	json_array_foreach (list, i, e) {
-		bool yes = tk_doctor_is_available(e);
+	json_array_foreach ((json_t *)list, i, e) {
+		bool yes = tk_survey_is_available(e);
 
-		if (are_devices && strcmp(get_text(e, "layer", ""), "null") == 0)
+		if (are_devices && strcmp(tk_record_text(e, "layer"), "null") == 0)
 			continue;
 		tk_table_add_record(t, e);
 		if (are_devices)
-			tk_table_set_cell(t, "DEVICE", "%s:%.0f", get_text(e, "layer", ""),
+			tk_table_set_cell(t, "DEVICE", "%s:%.0f", tk_record_text(e, "layer"),
 			        tk_record_number(e, "index"));
 		tk_table_set_cell(t, "AVAILABLE", "%s", yes ? "yes" : "no");
-		tk_table_set_color(t, "AVAILABLE", yes ? "green" : "yellow");
 		tk_table_set_cell(t, "DETAIL", "%s",
-		        get_text(e,
-		                !yes          ? "reason"
-		                : are_devices ? "name"
-		                              : "description",
-		                ""));
+		        tk_record_text(e, !yes          ? "reason"
+		                          : are_devices ? "name"
+		                                        : "description"));
 	}
 	return tk_table_finish(t, stdout, err);
 }
@@ -183,49 +413,33 @@ static void print_lines(const char *title, const json_t *lines)
 	size_t i;
 	json_t *line;
 
-	if (json_array_size(lines) == 0)
-		return;
-	printf("\n%s\n", title);
-	json_array_foreach (lines, i, line)
+	if (json_array_size(lines))
+		printf("\n%s\n", title);
+	json_array_foreach ((json_t *)lines, i, line)
 		printf("  %s\n", json_string_value(line));
 }
 
-static void print_limits(const json_t *groups)
+static int print_report(const struct tk_globals *g, const json_t *r, struct tk_error *err)
 {
-	if (json_is_true(json_object_get(groups, "available")))
-		puts("Limits    of each build and worker as a whole, by control groups");
-	else
-		printf("Limits    of each process: no control groups: %s\n",
-		        get_text(groups, "reason", ""));
-}
+	bool has_groups = json_is_true(tk_record_get(r, "control_groups.available"));
+	const json_t *missing = json_object_get(r, "missing");
 
-int tk_doctor_print(const struct tk_doctor *d, struct tk_error *err)
-{
-	const json_t *r = d->report;
-	int status;
-
-	print_machine(r);
-	status = print_found(d->globals, "Tools", json_object_get(r, "tools"), err);
-	if (!status)
-		status = print_found(
-		        d->globals, "Libraries and drivers", json_object_get(r, "libraries"), err);
-	if (status)
-		return status;
-	printf("\nSandbox   %s (`sandbox: %s`)\n",
-	        get_text(json_object_get(r, "sandbox"), "method", "none"),
-	        get_text(json_object_get(r, "sandbox"), "mode", "auto"));
-	print_limits(json_object_get(r, "control_groups"));
+	TRY(tk_doctor_print_machine(g, r, err));
+	printf("\nSandbox   %s (`sandbox: %s`)\nLimits    of each %s%s\n",
+	        tk_record_text(r, "sandbox.method"), tk_record_text(r, "sandbox.mode"),
+	        has_groups ? "build and worker as a whole, by control groups"
+	                   : "process: no control groups: ",
+	        has_groups ? "" : tk_record_text(r, "control_groups.reason"));
 	puts("\nDevices");
-	TRY(print_available(d->globals, json_object_get(r, "devices"), device_columns, err));
+	TRY(print_available(g, json_object_get(r, "devices"), device_columns, err));
 	puts("\nBackends of this tracker");
-	status = print_available(d->globals, json_object_get(r, "backends"), backend_columns, err);
+	TRY(print_available(g, json_object_get(r, "backends"), backend_columns, err));
 	print_lines("Noise sources", json_object_get(r, "advice"));
 	print_lines("Notes", json_object_get(r, "notes"));
-	print_lines(
-	        "Missing for a full night with this configuration", json_object_get(r, "missing"));
-	if (json_array_size(json_object_get(r, "missing")) == 0)
+	print_lines("Missing for a full night with this configuration", missing);
+	if (!json_array_size(missing))
 		puts("\nReady: a night can run here (`tracker nightly`)");
-	return status;
+	return TK_OK;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -237,103 +451,45 @@ static const struct tk_option options[] = {
         {0},
 };
 
-void tk_doctor_add_line(struct tk_doctor *d, const char *list, const char *fmt, ...)
+static json_t *new_report(const struct tk_globals *g)
 {
-	struct tk_buf text = TK_BUF_INIT, valid = TK_BUF_INIT;
-	va_list ap;
+	const char *config = g->config->path;
+	json_t *r = json_pack("{s:s, s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[]}", "version",
+	        TK_VERSION, "program", tk_json_valid_text(g->program), "config",
+	        config ? tk_json_valid_text(config) : json_null(), "data_dir",
+	        tk_json_valid_text(tk_path_data_dir()), "devices", "backends", "advice", "notes",
+	        "missing");
 
-	va_start(ap, fmt);
-	tk_buf_add_vprintf(&text, fmt, ap);
-	va_end(ap);
-	tk_buf_add_utf8(&valid, tk_buf_cstr(&text), text.len);
-	json_array_append_new(json_object_get(d->report, list), json_string(tk_buf_cstr(&valid)));
-	tk_buf_free(&text);
-	tk_buf_free(&valid);
-}
-
-json_t *tk_doctor_text(const char *s)
-{
-	struct tk_buf valid = TK_BUF_INIT;
-	json_t *v;
-
-	tk_buf_add_utf8(&valid, s, strlen(s));
-	v = json_string(tk_buf_cstr(&valid));
-	tk_buf_free(&valid);
-	return v;
-}
-
-bool tk_doctor_has_tool(const struct tk_doctor *d, const char *name)
-{
-	size_t i;
-	json_t *tool;
-
-	json_array_foreach (json_object_get(d->report, "tools"), i, tool)
-		if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
-			return json_is_string(json_object_get(tool, "path"));
-	return false;
-}
-
-static json_t *new_report(const struct tk_globals *g, const struct tk_config *config)
-{
-	json_t *r = json_object();
-
-	json_object_set_new(r, "version", json_string(TK_VERSION));
-	json_object_set_new(r, "program", tk_doctor_text(g->program));
-	json_object_set_new(r, "config", config->path ? tk_doctor_text(config->path) : json_null());
-	json_object_set_new(r, "data_dir", tk_doctor_text(tk_path_data_dir()));
-	json_object_set_new(r, "system", tk_inspect_system());
-	json_object_set_new(r, "cpu", tk_inspect_cpu());
-	json_object_set_new(r, "memory", tk_inspect_memory());
-	json_object_set_new(r, "limits", tk_inspect_limits());
-	json_object_set_new(r, "tools", tk_inspect_tools());
-	json_object_set_new(r, "libraries", tk_inspect_libraries());
-	json_object_set_new(r, "devices", json_array());
-	json_object_set_new(r, "backends", json_array());
-	json_object_set_new(r, "advice", json_array());
-	json_object_set_new(r, "notes", json_array());
-	json_object_set_new(r, "missing", json_array());
+	tk_doctor_inspect(r);
 	return r;
-}
-
-static void examine(struct tk_doctor *d)
-{
-	struct tk_error err = {0};
-
-	if (tk_modules_load(d->globals->program, &d->modules, &err)) {
-		tk_doctor_add_line(d, "missing", "%s", err.message);
-	} else {
-		json_object_set_new(d->report, "backends_dir", tk_doctor_text(d->modules->dir));
-		tk_doctor_probe(d);
-	}
-	tk_doctor_find_python(d);
-	tk_doctor_check_sandbox(d);
-	tk_doctor_check_noise(d);
-	tk_doctor_check_night(d);
-	json_object_set_new(d->report, "ready",
-	        json_boolean(json_array_size(json_object_get(d->report, "missing")) == 0));
 }
 
 static int run_doctor(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_doctor d = {.globals = g};
-	int result;
+	struct doctor d = {.g = g};
+	struct tk_error why = {0};
+	bool is_ready;
+	int status;
 
-	if (tk_survey_apply_defaults(g, &g->config, err))
-		memset(err, 0, sizeof *err); /* the report names what is missing */
-	d.config = g->config;
-	d.report = new_report(g, g->config);
-	examine(&d);
-	result = json_is_true(json_object_get(d.report, "ready")) ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
-	if (as_json) {
-		json_dumpf(d.report, stdout, JSON_INDENT(2));
-		putchar('\n');
+	tk_survey_apply_defaults(g, &g->config, &why); /* the report names what is missing */
+	d.report = new_report(g);
+	if (tk_modules_load(g->program, &d.modules, &why)) {
+		add_line(&d, "missing", "%s", why.message);
 	} else {
-		int status = tk_doctor_print(&d, err);
-		result = status ? status : result;
+		json_object_set_new(d.report, "backends_dir", tk_json_valid_text(d.modules->dir));
+		probe(&d);
 	}
+	note_python(&d);
+	check_sandbox(&d);
+	check_noise(&d);
+	check_night(&d);
+	is_ready = !json_array_size(json_object_get(d.report, "missing"));
+	json_object_set_new(d.report, "ready", json_boolean(is_ready));
+	status = as_json ? tk_command_print_json(json_incref(d.report), err)
+	                 : print_report(g, d.report, err);
 	json_decref(d.report);
 	tk_modules_free(d.modules);
-	return result;
+	return status ? status : is_ready ? TK_EXIT_OK : TK_EXIT_INCOMPLETE;
 }
 
 const struct tk_command tk_command_doctor = {.name = "doctor",

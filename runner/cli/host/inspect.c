@@ -1,8 +1,9 @@
-/* The system, CPU and memory, from /proc and /sys. Containers hide much of it: everything may be
- * missing. */
+/* The system, CPU and memory, from /proc and /sys, and the text of `tracker doctor`. Containers hide
+ * much of it: everything may be missing. */
 #include <ctype.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/try.h"
-#include "cli/host/inspect.h"
+#include "cli/commands.h"
+#include "cli/host/doctor.h"
+#include "cli/table.h"
 
 /* A file without the space at its end; "" where it cannot be read. */
 static char *read_file(const char *fmt, ...)
@@ -36,12 +39,10 @@ static char *read_file(const char *fmt, ...)
 	return tk_strdup(tk_buf_cstr(&b));
 }
 
+/* Invalid UTF-8 is replaced. */
 static json_t *text_or_null(const char *s)
 {
-	AUTO(tk_buf) valid = TK_BUF_INIT;
-
-	tk_buf_add_utf8(&valid, s ? s : "", s ? strlen(s) : 0);
-	return tk_json_text(tk_buf_cstr(&valid));
+	return s && *s ? tk_json_valid_text(s) : json_null();
 }
 
 /* The value of `key` in lines of "key : value" or "key=value"; NULL: none. Free it. */
@@ -72,7 +73,7 @@ static const char *container(const char *systemd)
 	                                                 : "";
 }
 
-json_t *tk_inspect_system(void)
+static json_t *inspect_system(void)
 {
 	AUTO_TEXT os = read_file("/etc/os-release");
 	AUTO_TEXT cpu = read_file("/proc/cpuinfo");
@@ -165,7 +166,7 @@ static int usable_cpus(int logical)
 	return n;
 }
 
-json_t *tk_inspect_cpu(void)
+static json_t *inspect_cpu(void)
 {
 	const int logical = (int)sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(logical);
 	AUTO_TEXT info = read_file("/proc/cpuinfo");
@@ -190,7 +191,7 @@ static json_int_t read_bytes(const char *text, const char *key)
 	return value ? (json_int_t)atoll(value) * 1024 : 0;
 }
 
-json_t *tk_inspect_memory(void)
+static json_t *inspect_memory(void)
 {
 	AUTO_TEXT text = read_file("/proc/meminfo");
 
@@ -232,7 +233,7 @@ static void read_limits_v1(double *cpus, double *memory)
 		*memory = bytes;
 }
 
-json_t *tk_inspect_limits(void)
+static json_t *inspect_limits(void)
 {
 	AUTO_TEXT groups = read_file("/proc/self/cgroup");
 	const char *line = strstr(groups, "0::/");
@@ -294,7 +295,7 @@ static json_t *tool(const char *name, const char *purpose)
 	        "version", text_or_null(version), "for", purpose);
 }
 
-json_t *tk_inspect_tools(void)
+static json_t *inspect_tools(void)
 {
 	static const struct {
 		const char *name, *purpose;
@@ -382,7 +383,7 @@ static json_t *driver(const char *name, const char *path)
 	        version ? text_or_null(path) : json_null(), "version", text_or_null(version));
 }
 
-json_t *tk_inspect_libraries(void)
+static json_t *inspect_libraries(void)
 {
 	static const struct {
 		const char *name, *file, *package;
@@ -409,4 +410,134 @@ json_t *tk_inspect_libraries(void)
 	json_array_append_new(list, driver("AMD kernel driver", "/sys/module/amdgpu/version"));
 	json_array_append_new(list, driver("ROCm", "/opt/rocm/.info/version"));
 	return list;
+}
+
+void tk_doctor_inspect(json_t *report)
+{
+	json_object_set_new(report, "system", inspect_system());
+	json_object_set_new(report, "cpu", inspect_cpu());
+	json_object_set_new(report, "memory", inspect_memory());
+	json_object_set_new(report, "limits", inspect_limits());
+	json_object_set_new(report, "tools", inspect_tools());
+	json_object_set_new(report, "libraries", inspect_libraries());
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *or_unknown(const json_t *r, const char *path)
+{
+	const char *text = tk_record_text(r, path);
+
+	return *text ? text : "unknown";
+}
+
+static void print_caches(const json_t *caches)
+{
+	size_t i;
+	json_t *c;
+
+	json_array_foreach (caches, i, c) {
+		double kib = tk_record_number(c, "bytes") / 1024;
+		const char *type = tk_record_text(c, "type");
+
+		printf("%sL%.0f%s %.0f %s", i ? ", " : "", tk_record_number(c, "level"),
+		        strcmp(type, "Data") == 0          ? "d"
+		        : strcmp(type, "Instruction") == 0 ? "i"
+		                                           : "",
+		        floor(kib >= 1024 ? kib / 1024 : kib), kib >= 1024 ? "MiB" : "KiB");
+	}
+}
+
+static void print_cpu(const json_t *r)
+{
+	const json_t *turbo = tk_record_get(r, "cpu.turbo");
+	const char *smt = or_unknown(r, "cpu.smt");
+
+	printf("CPU       %s, %.0f cores, %.0f threads, %.0f usable", or_unknown(r, "cpu.model"),
+	        json_number_value(tk_record_get(r, "cpu.cores")),
+	        tk_record_number(r, "cpu.logical"), tk_record_number(r, "cpu.usable"));
+	if (tk_record_number(r, "cpu.numa_nodes") > 1)
+		printf(", %.0f NUMA nodes", tk_record_number(r, "cpu.numa_nodes"));
+	fputs("\nCaches    ", stdout);
+	print_caches(tk_record_get(r, "cpu.caches"));
+	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n",
+	        or_unknown(r, "cpu.governor"),
+	        json_is_null(turbo)   ? "unknown"
+	        : json_is_true(turbo) ? "on"
+	                              : "off",
+	        strncmp(smt, "not", 3) == 0 ? "off" : smt,
+	        json_number_value(tk_record_get(r, "cpu.load_1m")));
+}
+
+static void print_machine(const json_t *r)
+{
+	const char *container = tk_record_text(r, "system.container");
+	const json_t *quota = tk_record_get(r, "limits.cpus");
+
+	printf("System    %s, Linux %s, %s%s%s%s\n", or_unknown(r, "system.os"),
+	        tk_record_text(r, "system.kernel"), tk_record_text(r, "system.arch"),
+	        json_is_true(tk_record_get(r, "system.virtual")) ? ", virtual machine" : "",
+	        *container ? ", container: " : "", container);
+	print_cpu(r);
+	printf("Memory    %.1f GiB, %.1f GiB available",
+	        tk_record_number(r, "memory.total_bytes") / 0x1p30,
+	        tk_record_number(r, "memory.available_bytes") / 0x1p30);
+	if (json_is_integer(tk_record_get(r, "limits.memory_bytes")))
+		printf(", limited to %.1f GiB",
+		        tk_record_number(r, "limits.memory_bytes") / 0x1p30);
+	if (json_is_real(quota))
+		printf("\nQuota     %.2g CPUs", json_real_value(quota));
+	puts("");
+}
+
+/* In lines of at most 60 columns, the narrowest terminal that tables are made for. */
+static void print_absent(const json_t *list)
+{
+	int column = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach ((json_t *)list, i, e) {
+		const char *name = tk_record_text(e, "name");
+
+		if (*tk_record_text(e, "path"))
+			continue;
+		if (!column)
+			column = printf("not found: %s", name);
+		else if (column + (int)strlen(", ,") + (int)strlen(name) > 60)
+			column = printf(",\n%11s%s", "", name) - (int)strlen(",\n");
+		else
+			column += printf(", %s", name);
+	}
+	if (column)
+		puts("");
+}
+
+/* Tools or libraries; the missing ones are listed below the table. */
+static int print_found(
+        const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
+{
+	static const struct tk_column columns[] = {{"NAME", 0, "name", 0, NULL},
+	        {"VERSION", 0, "version", 0, NULL}, {"PATH", TK_COLUMN_CUT, "path", 0, NULL}, {0}};
+	struct tk_table *t = tk_table_new(g, columns);
+	size_t i;
+	json_t *e;
+
+	json_array_foreach ((json_t *)list, i, e)
+		if (*tk_record_text(e, "path")) {
+			tk_table_add_record(t, e);
+			if (!*tk_record_text(e, "version"))
+				tk_table_set_cell(t, "VERSION", "?");
+		}
+	printf("\n%s\n", title);
+	TRY(tk_table_finish(t, stdout, err));
+	print_absent(list);
+	return TK_OK;
+}
+
+int tk_doctor_print_machine(const struct tk_globals *g, const json_t *r, struct tk_error *err)
+{
+	print_machine(r);
+	TRY(print_found(g, "Tools", json_object_get(r, "tools"), err));
+	return print_found(g, "Libraries and drivers", json_object_get(r, "libraries"), err);
 }

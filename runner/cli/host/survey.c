@@ -1,5 +1,4 @@
-/* What this machine has to measure: GPUs as the system shows them, packages of the Python in the
- * PATH, and the devices and modules that load. See survey.h. */
+/* What this machine has to measure, and `tracker init`. See survey.h. */
 #include <ctype.h>
 #include <glob.h>
 #include <jansson.h>
@@ -9,12 +8,14 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
-#include "base/process.h"
 #include "base/try.h"
 #include "cli/host/survey.h"
 #include "config/config.h"
 #include "core/series.h"
+#include "store/query/record.h"
 #include "worker/worker.h"
 
 /* ---- GPUs of the system ---------------------------------------------------------------------- */
@@ -22,18 +23,10 @@
 static const struct gpu_kind {
 	const char *kind, *vendor;
 	const char *nodes[4]; /* patterns; one that exists is enough */
-} gpu_kinds[] = {
+} gpu_kinds[TK_GPU_KINDS] = {
         {"cuda", "NVIDIA", {"/proc/driver/nvidia/gpus/*", "/dev/nvidia[0-9]*", "/dev/dxg", NULL}},
         {"hip", "AMD", {"/dev/kfd", NULL}},
 };
-
-static const struct gpu_kind *find_kind(const char *kind)
-{
-	for (size_t i = 0; i < sizeof gpu_kinds / sizeof *gpu_kinds; i++)
-		if (strcmp(gpu_kinds[i].kind, kind) == 0)
-			return &gpu_kinds[i];
-	return NULL;
-}
 
 /* $TRACKER_SYSROOT is for tests: a folder with another /dev and /proc. */
 static bool node_exists(const char *pattern)
@@ -47,49 +40,138 @@ static bool node_exists(const char *pattern)
 	return exists;
 }
 
-bool tk_gpu_is_present(const char *kind)
-{
-	const struct gpu_kind *k = find_kind(kind);
-
-	for (size_t i = 0; k && k->nodes[i]; i++)
-		if (node_exists(k->nodes[i]))
-			return true;
-	return false;
-}
-
 /* The build writes KIND.txt beside the modules: why there are none, and what builds them. */
-static bool read_build_note(const struct tk_modules *modules, const char *kind, struct tk_buf *text)
+char *tk_gpu_explain_missing(const struct tk_modules *modules, size_t i, bool *is_present)
 {
-	char name[32], *path;
-	bool ok;
-
-	snprintf(name, sizeof name, "%s.txt", kind);
-	path = modules ? tk_path_join(modules->dir, name) : NULL;
-	ok = path && tk_file_read(path, 4096, text, NULL) == 0 && text->len > 1;
-	free(path);
-	return ok;
-}
-
-void tk_gpu_explain_missing(const struct tk_modules *modules, const char *kind, struct tk_buf *out)
-{
-	const struct gpu_kind *k = find_kind(kind);
-	struct tk_buf note = TK_BUF_INIT;
+	const struct gpu_kind *k = &gpu_kinds[i];
+	AUTO(tk_buf) note = TK_BUF_INIT;
+	AUTO_TEXT path = modules ? tk_sprintf("%s/%s.txt", modules->dir, k->kind) : NULL;
 	char *fix;
 
-	tk_buf_add_printf(out, "%s: this tracker has no modules for %s GPUs: ", kind,
-	        k ? k->vendor : "these");
-	if (!read_build_note(modules, kind, &note)) {
-		tk_buf_add_str(out, "they were not built; build the tracker again where the "
-		                    "vendor's compiler is installed (`ci/quickstart`)");
-	} else {
-		fix = strchr(note.data, '\n');
-		if (fix)
-			*fix++ = '\0';
-		tk_buf_add_str(out, note.data);
-		if (fix && *fix)
-			tk_buf_add_printf(out, "; %.*s", (int)strcspn(fix, "\n"), fix);
+	*is_present = false;
+	for (size_t n = 0; k->nodes[n]; n++)
+		*is_present = *is_present || node_exists(k->nodes[n]);
+	if (modules && tk_modules_find_device(modules, k->kind))
+		return NULL;
+	if (!path || tk_file_read(path, 4096, &note, NULL) != 0 || note.len < 2)
+		return tk_sprintf(
+		        "%s: this tracker has no modules for %s GPUs: they were not built; build "
+		        "the tracker again where the vendor's compiler is installed "
+		        "(`ci/quickstart`)",
+		        k->kind, k->vendor);
+	fix = strchr(note.data, '\n');
+	if (fix)
+		*fix++ = '\0';
+	return tk_sprintf("%s: this tracker has no modules for %s GPUs: %s%s%.*s", k->kind,
+	        k->vendor, note.data, fix && *fix ? "; " : "", fix ? (int)strcspn(fix, "\n") : 0,
+	        fix ? fix : "");
+}
+
+/* ---- devices and backends, as a worker sees them --------------------------------------------- */
+
+#define DEVICES_MAX 64
+
+bool tk_survey_is_available(const json_t *entry)
+{
+	return json_is_true(json_object_get(entry, "available"));
+}
+
+const json_t *tk_survey_find_device(const json_t *devices, const char *layer)
+{
+	const json_t *device;
+	size_t i;
+
+	json_array_foreach ((json_t *)devices, i, device)
+		if (strcmp(tk_record_text(device, "layer"), layer) == 0)
+			return device;
+	return NULL;
+}
+
+/* What a worker says of a device, or with a path of the backend there; else {"reason": WHY}. */
+static json_t *query(const struct tk_globals *g, const struct tk_modules *modules,
+        const struct tk_module *layer, uint32_t index, const char *backend_path)
+{
+	const struct tk_worker_spec spec = {.program = g->program,
+	        .device_kind = layer->name,
+	        .device_layer = layer->path,
+	        .modules_dir = modules->dir,
+	        .device_index = index};
+	struct tk_worker *w = NULL;
+	struct tk_error err = {0};
+	json_t *answer = NULL;
+	int status = tk_worker_new(&spec, &w, &err);
+
+	if (!status)
+		status = backend_path ? tk_worker_query_backend(w, backend_path, &answer, &err)
+		                      : tk_worker_query_device(w, &answer, &err);
+	tk_worker_free(w);
+	return status ? json_pack("{s:o}", "reason", tk_json_valid_text(err.message)) : answer;
+}
+
+json_t *tk_survey_devices(
+        const struct tk_globals *g, const struct tk_modules *modules, bool simulated)
+{
+	json_t *devices = json_array();
+
+	for (size_t i = 0; i < modules->device_count; i++) {
+		const struct tk_module *layer = &modules->devices[i];
+		json_int_t count = 1;
+
+		if (!simulated && tk_device_kind_from_name(layer->name) == TK_DEVICE_NULL)
+			continue;
+		for (uint32_t index = 0; index < count && index < DEVICES_MAX; index++) {
+			json_t *d = query(g, modules, layer, index, NULL);
+			json_int_t found = json_integer_value(json_object_get(d, "count"));
+
+			count = found > count ? found : count;
+			json_object_set_new(
+			        d, "available", json_boolean(!json_object_get(d, "reason")));
+			json_object_set_new(d, "layer", tk_json_valid_text(layer->name));
+			json_object_set_new(d, "index", json_integer(index));
+			json_array_append_new(devices, d);
+		}
 	}
-	tk_buf_free(&note);
+	return devices;
+}
+
+/* A worker of any device can load a backend; the answer says which device it needs. */
+static json_t *query_backend(const struct tk_globals *g, const struct tk_modules *modules,
+        const json_t *devices, const char *path)
+{
+	const struct tk_module *layer = tk_modules_find_device(modules, "cpu");
+	const json_t *device;
+	const char *kind;
+	json_t *b;
+
+	if (!layer && modules->device_count)
+		layer = &modules->devices[0];
+	b = layer ? query(g, modules, layer, 0, path)
+	          : json_pack("{s:s}", "reason", "no device layer can load it");
+	kind = tk_record_text(b, "device_kind");
+	device = tk_survey_find_device(devices, kind);
+	if (!json_object_get(b, "reason") && !device)
+		json_object_set_new(
+		        b, "reason", json_sprintf("no device layer \"%s\"", *kind ? kind : "?"));
+	else if (!json_object_get(b, "reason") && !tk_survey_is_available(device))
+		json_object_set_new(b, "reason", json_sprintf("no %s device", kind));
+	json_object_set_new(b, "available", json_boolean(!json_object_get(b, "reason")));
+	return b;
+}
+
+json_t *tk_survey_backends(
+        const struct tk_globals *g, const struct tk_modules *modules, const json_t *devices)
+{
+	json_t *backends = json_array();
+
+	for (size_t i = 0; i < modules->backend_count; i++) {
+		const struct tk_module *m = &modules->backends[i];
+		json_t *b = query_backend(g, modules, devices, m->path);
+
+		json_object_set_new(b, "module", tk_json_valid_text(m->name));
+		json_object_set_new(b, "path", tk_json_valid_text(m->path));
+		json_array_append_new(backends, b);
+	}
+	return backends;
 }
 
 /* ---- packages of Python ---------------------------------------------------------------------- */
@@ -113,11 +195,6 @@ static const char program[] =
         "import importlib.metadata as m, sys\n"
         "for line in m.distributions():\n"
         "    print((line.metadata['Name'] or '').lower().replace('_', '-'), line.version)\n";
-
-struct tk_python_packages {
-	struct tk_process_result result; /* keeps the versions */
-	struct tk_config_host_package list[COUNT + 1];
-};
 
 /* The text goes into a configuration file. */
 static bool is_version(const char *text)
@@ -150,177 +227,28 @@ static void keep_found(struct tk_python_packages *p)
 	p->list[found] = (struct tk_config_host_package){0};
 }
 
-struct tk_python_packages *tk_python_packages_find(void)
+void tk_python_packages_find(struct tk_python_packages *p)
 {
 	static const char *const argv[] = {"python3", "-I", "-c", program, NULL};
 	const struct tk_process_spec spec = {
 	        .argv = argv, .deadline_s = DEADLINE_S, .capture_max = 1 << 20};
-	struct tk_python_packages *p = tk_calloc(1, sizeof *p);
-	if (!p || tk_process_run(&spec, &p->result, NULL)) {
-		free(p);
-		return NULL;
-	}
-	char *rest = p->result.exit_code == 0 ? p->result.out.data : NULL;
-	for (char *line; rest && (line = strsep(&rest, "\n"));)
+	char *rest, *line;
+
+	*p = (struct tk_python_packages){0};
+	if (tk_process_run(&spec, &p->result, NULL))
+		return;
+	rest = p->result.exit_code == 0 ? p->result.out.data : NULL;
+	while (rest && (line = strsep(&rest, "\n")))
 		add_line(p, line);
 	keep_found(p);
-	return p;
 }
 
 void tk_python_packages_free(struct tk_python_packages *p)
 {
-	if (!p)
-		return;
 	tk_process_result_free(&p->result);
-	free(p);
 }
 
-const struct tk_config_host_package *tk_python_packages_list(const struct tk_python_packages *p)
-{
-	return p->list;
-}
-
-/* ---- what this machine has ------------------------------------------------------------------- */
-
-#define DEVICES_MAX 64
-
-struct tk_survey {
-	struct tk_modules *modules;
-	struct tk_config_host host;
-	struct tk_config_host_device devices[DEVICES_MAX + 1];
-	size_t device_count;
-	const char **backends; /* names in `modules` */
-	size_t backend_count;
-	json_t *infos;                       /* keeps the texts of `devices` */
-	struct tk_python_packages *packages; /* may be NULL */
-};
-
-const struct tk_config_host *tk_survey_host(const struct tk_survey *s)
-{
-	return &s->host;
-}
-
-void tk_survey_free(struct tk_survey *s)
-{
-	if (!s)
-		return;
-	tk_modules_free(s->modules);
-	json_decref(s->infos);
-	tk_python_packages_free(s->packages);
-	free(s->backends);
-	free(s);
-}
-
-void tk_survey_find_packages(struct tk_survey *s)
-{
-	if (!s->packages)
-		s->packages = tk_python_packages_find();
-	s->host.packages = s->packages ? tk_python_packages_list(s->packages) : NULL;
-}
-
-static int new_worker(const struct tk_globals *g, const struct tk_survey *s,
-        const struct tk_module *layer, uint32_t index, struct tk_worker **out, struct tk_error *err)
-{
-	struct tk_worker_spec spec = {.program = g->program,
-	        .device_kind = layer->name,
-	        .device_layer = layer->path,
-	        .modules_dir = s->modules->dir,
-	        .device_index = index};
-
-	return tk_worker_new(&spec, out, err);
-}
-
-/* ---- devices ---- */
-
-/* Adds a device; returns how many its layer has, 0 without this one. */
-static json_int_t add_device(const struct tk_globals *g, struct tk_survey *s,
-        const struct tk_module *layer, uint32_t index)
-{
-	struct tk_worker *w = NULL;
-	json_t *info = NULL;
-	const char *arch;
-	int status = new_worker(g, s, layer, index, &w, NULL);
-
-	if (!status)
-		status = tk_worker_query_device(w, &info, NULL);
-	tk_worker_free(w);
-	if (status)
-		return 0;
-	json_array_append_new(s->infos, info);
-	arch = json_string_value(json_object_get(info, "arch"));
-	if (s->device_count < DEVICES_MAX)
-		s->devices[s->device_count++] =
-		        (struct tk_config_host_device){layer->name, arch ? arch : ""};
-	return json_integer_value(json_object_get(info, "count"));
-}
-
-/* The device layer `null` simulates a device and measures nothing. */
-static bool is_real(const char *kind)
-{
-	const enum tk_device_kind k = tk_device_kind_from_name(kind);
-
-	return k == TK_DEVICE_CPU || k == TK_DEVICE_CUDA || k == TK_DEVICE_HIP;
-}
-
-static void find_devices(const struct tk_globals *g, struct tk_survey *s)
-{
-	for (size_t i = 0; i < s->modules->device_count; i++) {
-		const struct tk_module *layer = &s->modules->devices[i];
-		json_int_t count = 1;
-
-		if (!is_real(layer->name))
-			continue;
-		for (uint32_t index = 0; index < count && index < DEVICES_MAX; index++) {
-			json_int_t found = add_device(g, s, layer, index);
-
-			count = found > count ? found : count;
-		}
-	}
-	s->host.devices = s->devices;
-}
-
-/* ---- backends ---- */
-
-static bool has_device(const struct tk_survey *s, const char *kind)
-{
-	for (size_t i = 0; i < s->device_count; i++)
-		if (strcmp(s->devices[i].kind, kind) == 0)
-			return true;
-	return false;
-}
-
-/* A module whose library is not installed cannot be loaded and is left out. */
-static bool is_usable(const struct tk_globals *g, const struct tk_survey *s,
-        const struct tk_module *layer, const struct tk_module *backend)
-{
-	struct tk_worker *w = NULL;
-	json_t *info = NULL;
-	const char *kind;
-	bool usable = false;
-
-	if (!new_worker(g, s, layer, 0, &w, NULL) &&
-	        !tk_worker_query_backend(w, backend->path, &info, NULL)) {
-		kind = json_string_value(json_object_get(info, "device_kind"));
-		usable = kind && has_device(s, kind);
-	}
-	json_decref(info);
-	tk_worker_free(w);
-	return usable;
-}
-
-static int find_backends(const struct tk_globals *g, struct tk_survey *s, struct tk_error *err)
-{
-	const struct tk_modules *m = s->modules;
-
-	s->backends = tk_calloc(m->backend_count + 1, sizeof *s->backends);
-	for (size_t i = 0; m->device_count && i < m->backend_count; i++)
-		if (is_usable(g, s, &m->devices[0], &m->backends[i]))
-			s->backends[s->backend_count++] = m->backends[i].name;
-	s->host.backends = s->backends;
-	return TK_OK;
-}
-
-/* ---- own kernels ---- */
+/* ---- own kernels ----------------------------------------------------------------------------- */
 
 static bool has_program(const char *name, const char *otherwise)
 {
@@ -354,58 +282,123 @@ static bool is_in_repository(const char *root)
 }
 
 /* As kernels/adapters/self/gpus decides what to build. */
-static void find_compilers(struct tk_survey *s, const char *root)
+static void find_compilers(struct tk_config_host *host, const char *root)
 {
 	bool cpu = is_in_repository(root) && has_program("git", NULL) &&
 	           has_program("cmake", NULL) && has_program("cc", NULL);
 
-	s->host.builds_own.cpu = cpu;
-	s->host.builds_own.cuda = cpu && has_program("nvcc", "/usr/local/cuda/bin/nvcc") &&
-	                          has_program("nvidia-smi", NULL);
-	s->host.builds_own.hip = cpu && has_program("hipcc", "/opt/rocm/bin/hipcc");
+	host->builds_own.cpu = cpu;
+	host->builds_own.cuda = cpu && has_program("nvcc", "/usr/local/cuda/bin/nvcc") &&
+	                        has_program("nvidia-smi", NULL);
+	host->builds_own.hip = cpu && has_program("hipcc", "/opt/rocm/bin/hipcc");
 }
 
-int tk_survey_new(
-        const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err)
-{
-	struct tk_survey *s = tk_calloc(1, sizeof *s);
-	int status = tk_modules_load(g->program, &s->modules, err);
+/* ---- the configuration of this machine ------------------------------------------------------- */
 
-	s->infos = json_array();
-	if (!status) {
-		find_devices(g, s);
-		status = find_backends(g, s, err);
-	}
-	if (status) {
-		tk_survey_free(s);
-		return status;
-	}
-	find_compilers(s, root);
-	*out = s;
-	return TK_OK;
+/* Starts a worker for each module. packages: those of Python, or NULL. */
+static void write_config(const struct tk_globals *g, const struct tk_modules *modules,
+        const char *root, const struct tk_config_host_package *packages, struct tk_buf *out)
+{
+	json_auto_t *devices = tk_survey_devices(g, modules, false);
+	json_auto_t *backends = tk_survey_backends(g, modules, devices);
+	struct tk_config_host_device *found =
+	        tk_calloc(json_array_size(devices) + 1, sizeof *found);
+	const char **names = tk_calloc(json_array_size(backends) + 1, sizeof *names);
+	struct tk_config_host host = {.devices = found, .backends = names, .packages = packages};
+	size_t i, count = 0;
+	json_t *e;
+
+	json_array_foreach (devices, i, e)
+		if (tk_survey_is_available(e))
+			found[count++] = (struct tk_config_host_device){
+			        tk_record_text(e, "layer"), tk_record_text(e, "arch")};
+	count = 0;
+	json_array_foreach (backends, i, e)
+		if (tk_survey_is_available(e))
+			names[count++] = tk_record_text(e, "module");
+	find_compilers(&host, root);
+	tk_config_write_default_file(out, &host);
+	free(found);
+	free(names);
 }
 
 int tk_survey_apply_defaults(
         const struct tk_globals *g, struct tk_config **config, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
-	struct tk_survey *s = NULL;
+	struct tk_modules *modules = NULL;
 	struct tk_config *found = NULL;
-	int status = TK_OK;
 
 	if ((*config)->path)
 		return TK_OK;
-	if (tk_survey_new(g, (*config)->root, &s, err))
-		return err->status;
-	tk_config_write_default_file(&text, &s->host);
-	status = tk_buf_status(&text, err);
-	if (!status)
-		status = tk_config_load_text((*config)->root, "default configuration",
-		        tk_buf_cstr(&text), text.len, &found, err);
-	if (!status) {
-		tk_config_free(*config);
-		*config = found;
-	}
-	tk_survey_free(s);
-	return status;
+	TRY(tk_modules_load(g->program, &modules, err));
+	write_config(g, modules, (*config)->root, NULL, &text);
+	tk_modules_free(modules);
+	TRY(tk_config_load_text((*config)->root, "default configuration", tk_buf_cstr(&text),
+	        text.len, &found, err));
+	tk_config_free(*config);
+	*config = found;
+	return TK_OK;
 }
+
+static struct {
+	bool force, print;
+} opt;
+
+static const struct tk_option options[] = {
+        {TK_OPT_FLAG("force", 0, &opt.force, "Overwrite an existing file")},
+        {TK_OPT_FLAG("print", 0, &opt.print, "Write to the standard output instead of a file")},
+        {0},
+};
+
+/* The modules may be missing: then nothing is known of this machine. */
+static void write_default(const struct tk_globals *g, const char *path, struct tk_buf *out)
+{
+	AUTO_TEXT root = strchr(path, '/') ? tk_path_join(path, "..") : tk_strdup(".");
+	struct tk_modules *modules = NULL;
+	AUTO(tk_python_packages) python = {0};
+	struct tk_error why = {0};
+
+	if (tk_modules_load(g->program, &modules, &why)) {
+		tk_log(TK_LOG_WARN, "init", NULL,
+		        "%s: the file does not depend on the devices of this machine", why.message);
+		tk_config_write_default_file(out, NULL);
+		return;
+	}
+	tk_python_packages_find(&python);
+	write_config(g, modules, root, python.list, out);
+	tk_modules_free(modules);
+}
+
+static int run_init(struct tk_globals *g, struct tk_error *err)
+{
+	const char *path = g->config_path ? g->config_path : "tracker.yml";
+	AUTO(tk_buf) text = TK_BUF_INIT;
+
+	write_default(g, path, &text);
+	if (opt.print) {
+		fputs(tk_buf_cstr(&text), stdout);
+		return TK_OK;
+	}
+	if (!opt.force && tk_file_exists(path))
+		return tk_fail(err, TK_EUSAGE,
+		        "%s already exists; --force overwrites it, --print shows what would be "
+		        "written",
+		        path);
+	TRY(tk_file_write(path, tk_buf_cstr(&text), text.len, err));
+	if (!g->quiet)
+		printf("%s: written; docs/reference/configuration.md explains every key\n", path);
+	return TK_OK;
+}
+
+const struct tk_command tk_command_init = {.name = "init",
+        .summary = "write a commented tracker.yml",
+        .usage = {.options = options,
+                .surplus = "--config=FILE names the file",
+                .help = "Write a commented tracker.yml (or the file of --config) with every "
+                        "default, for the devices, libraries and modules of this machine.\v"
+                        "Without a configuration the tracker works with the same text.\n\n"
+                        "Examples:\n"
+                        "  tracker init\n"
+                        "  tracker init --print | less"},
+        .run = run_init};

@@ -1,46 +1,44 @@
 /* What this machine has to measure: its devices, the modules that load and have one, and whether
- * the tracker's own kernels can be built here. `tracker init` writes a configuration from it, and
- * the same text is the configuration where there is no file. */
+ * the tracker's own kernels can be built here. `tracker doctor` prints it, and `tracker init` writes
+ * a configuration from it, which is also the configuration where there is no file. */
 #ifndef TK_CLI_SURVEY_H
 #define TK_CLI_SURVEY_H
-#include <stdbool.h>
-
-#include "base/buf.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "config/reference.h"
 #include "nightly/plan/modules.h"
 
 struct tk_config;
-struct tk_error;
-
-struct tk_survey;
-
-/* `root`: folder of the configuration. Starts a worker for each module. */
-int tk_survey_new(
-        const struct tk_globals *g, const char *root, struct tk_survey **out, struct tk_error *err);
-void tk_survey_free(struct tk_survey *s);
-/* Adds the packages that Python has to the host; nothing where there is no Python. */
-void tk_survey_find_packages(struct tk_survey *s);
-const struct tk_config_host *tk_survey_host(const struct tk_survey *s);
 
 /* Without a file, replaces *config by what `tracker init` would write here. */
 int tk_survey_apply_defaults(
         const struct tk_globals *g, struct tk_config **config, struct tk_error *err);
 
-/* Whether the system has a GPU of this kind ("cuda", "hip"), with or without modules for it. */
-bool tk_gpu_is_present(const char *kind);
-/* Why the tracker has no modules for a kind, and the command that builds them: one sentence.
- * `modules` may be NULL. */
-void tk_gpu_explain_missing(const struct tk_modules *modules, const char *kind, struct tk_buf *out);
+/* The devices of the modules, as workers describe them, with "layer", "index", "available" and where
+ * it is not the "reason". simulated: also those that measure nothing (layer "null"). */
+json_t *tk_survey_devices(
+        const struct tk_globals *g, const struct tk_modules *modules, bool simulated);
+/* The same of backends, with "module", "path", "device_kind": one is available that loads and has an
+ * available device. */
+json_t *tk_survey_backends(
+        const struct tk_globals *g, const struct tk_modules *modules, const json_t *devices);
+bool tk_survey_is_available(const json_t *entry);
+/* The first device of a layer; NULL: none. */
+const json_t *tk_survey_find_device(const json_t *devices, const char *layer);
+
+/* Kinds of GPUs: why the tracker has no modules for the kind i, and the command that builds them;
+ * NULL where it has. *is_present: whether the system has such a GPU. The caller frees. */
+#define TK_GPU_KINDS 2
+char *tk_gpu_explain_missing(const struct tk_modules *modules, size_t i, bool *is_present);
 
 /* Packages that the Python in the PATH has and that the tracker has adapters for. Nothing is
  * imported and nothing is downloaded. */
-struct tk_python_packages;
-
-/* NULL: there is no Python, or it gave no answer. The caller frees. */
-struct tk_python_packages *tk_python_packages_find(void);
+#define TK_PYTHON_PACKAGES_MAX 8
+struct tk_python_packages {
+	struct tk_process_result result;                                /* keeps the versions */
+	struct tk_config_host_package list[TK_PYTHON_PACKAGES_MAX + 1]; /* ends with name NULL */
+};
+void tk_python_packages_find(struct tk_python_packages *p);
 void tk_python_packages_free(struct tk_python_packages *p);
-/* A row with name NULL ends them. */
-const struct tk_config_host_package *tk_python_packages_list(const struct tk_python_packages *p);
 
 #endif

@@ -291,17 +291,16 @@ static int check_upstream(const struct tk_config *config, const char *name, stru
 /* A GPU for which the tracker was not built is none of the night's devices. */
 static void warn_about_unmeasured_gpus(const struct tk_globals *g)
 {
-	static const char *const kinds[] = {"cuda", "hip"};
 	struct tk_modules *modules = NULL;
+	bool is_present;
+
 	if (tk_modules_load(g->program, &modules, NULL))
 		return;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		struct tk_buf why = TK_BUF_INIT;
-		if (tk_modules_find_device(modules, kinds[i]) || !tk_gpu_is_present(kinds[i]))
-			continue;
-		tk_gpu_explain_missing(modules, kinds[i], &why);
-		tk_log(TK_LOG_WARN, "gpu", NULL, "%s", tk_buf_cstr(&why));
-		tk_buf_free(&why);
+	for (size_t i = 0; i < TK_GPU_KINDS; i++) {
+		AUTO_TEXT why = tk_gpu_explain_missing(modules, i, &is_present);
+
+		if (why && is_present)
+			tk_log(TK_LOG_WARN, "gpu", NULL, "%s", why);
 	}
 	tk_modules_free(modules);
 }
