@@ -5,12 +5,11 @@
  * file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
+#include "store/query/record.h"
+#include "store/select.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
-
-#include "store/query/record.h"
-#include "store/select.h"
 
 struct tk_error;
 struct tk_globals;

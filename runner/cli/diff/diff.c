@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,7 +13,6 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "cli/table.h"
 #include "config/config.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/upstream_build.h"

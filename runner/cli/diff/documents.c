@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -12,7 +11,6 @@
 #include "cli/diff/diff.h"
 #include "cli/markup.h"
 #include "decide/history/catalog.h"
-#include "decide/rules/ab_result.h"
 
 #define SCHEMA "tracker-diff/2"
 #define ROW_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))

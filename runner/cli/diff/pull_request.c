@@ -1,5 +1,4 @@
 /* `tracker diff --format=md`, `github` and `junit`: for pull requests and CI systems. */
-#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"

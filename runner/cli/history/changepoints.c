@@ -1,14 +1,12 @@
 /* `tracker changepoints`: the level changes of histories in a CSV file, so that the detector can be
  * scored. */
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/history/history_csv.h"
 #include "cli/table.h"

@@ -1,8 +1,6 @@
 /* Histories that come from and go to elsewhere: `tracker export`, `import`, `merge`, `push` and
  * `pull`. */
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"

@@ -1,19 +1,11 @@
 /* The history as a whole: `tracker db`, `machine` and `detect`. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/signature.h"
-#include "base/suggest.h"
-#include "base/text.h"
 #include "base/try.h"
 #include "base/units.h"
-#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"

@@ -3,14 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/present.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/arguments.h"

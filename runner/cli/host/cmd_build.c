@@ -21,7 +21,6 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "core/fields.h"
-#include "core/night.h"
 #include "nightly/stages/upstream_build.h"
 #include "upstream/repo.h"
 

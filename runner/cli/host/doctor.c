@@ -1,7 +1,6 @@
 /* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not
  * available. */
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

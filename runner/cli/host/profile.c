@@ -4,21 +4,17 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/present.h"
 #include "base/process.h"
 #include "base/try.h"
-#include "cli/host/kernel_reports.h"
 #include "cli/host/run.h"
-#include "cli/markup.h"
 #include "cli/table.h"
-#include "core/datasheet.h"
 #include "core/fields.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
-#include "core/series.h"
+#include "nightly/kernel_report.h"
 #include "profile/profile.h"
 
 /* ---- what is printed ------------------------------------------------------------------------- */
@@ -220,49 +216,24 @@ static const struct tk_field kernel_fields[] = {
 static json_t *encode(const struct tk_run_session *r, const struct tk_problem_spec *problem,
         const struct tk_profile *counters, const struct figures *f)
 {
-	char title[TK_PROBLEM_TEXT_MAX];
-	json_t *o = json_object(), *kernels = json_array();
-	tk_problem_format_title(problem, title, sizeof title);
-	json_object_set_new(o, "schema", json_string("tracker-profile/1"));
-	json_object_set_new(o, "backend", json_string(r->o->backend));
-	json_object_set_new(o, "device", json_string(r->devices_open[0].name));
-	json_object_set_new(o, "device_model", json_string(r->devices_open[0].model));
-	json_object_set_new(o, "problem", json_string(problem->text));
-	json_object_set_new(o, "title", json_string(title));
-	json_object_set_new(o, "caches_flushed", json_boolean(are_caches_flushed(r)));
-	json_object_set_new(o, "profiler", json_string(r->profile->profiler->name));
-	json_object_set_new(o, "not_recorded", tk_json_text(counters->missing));
-	json_object_set_new(o, "flops", tk_json_number(f->flops));
-	json_object_set_new(o, "counted_bytes", tk_json_number(f->counted_bytes));
-	json_object_set_new(o, "time_ns", tk_json_number(f->time_ns));
-	json_object_set_new(
-	        o, "tensor_share", tk_json_number(tk_profile_mean_tensor_share(counters)));
-	for (int i = 0; i < TK_PROFILE_MEMORIES; i++) {
-		static const char *const keys[] = {"dram_bytes", "l2_bytes", "l1_bytes"};
-		json_object_set_new(o, keys[i], tk_json_number(tk_profile_sum_bytes(counters, i)));
-	}
+	static const char *const keys[TK_PROFILE_MEMORIES] = {"dram_bytes", "l2_bytes", "l1_bytes"};
+	json_t *o = tk_run_encode_head(r, r->o->backend, "tracker-profile/1", problem),
+	       *kernels = json_array();
+
 	for (size_t i = 0; i < counters->count; i++)
 		json_array_append_new(
 		        kernels, tk_fields_to_json(kernel_fields, &counters->kernels[i], NULL));
-	json_object_set_new(o, "kernels", kernels);
+	for (int i = 0; i < TK_PROFILE_MEMORIES; i++)
+		json_object_set_new(o, keys[i], tk_json_number(tk_profile_sum_bytes(counters, i)));
+	json_object_update_new(
+	        o, json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "caches_flushed",
+	                   are_caches_flushed(r), "profiler", r->profile->profiler->name,
+	                   "not_recorded", tk_json_text(counters->missing), "flops",
+	                   tk_json_number(f->flops), "counted_bytes",
+	                   tk_json_number(f->counted_bytes), "time_ns", tk_json_number(f->time_ns),
+	                   "tensor_share", tk_json_number(tk_profile_mean_tensor_share(counters)),
+	                   "kernels", kernels));
 	return o;
-}
-
-static json_t *tk_profile_encode(const struct tk_run_session *r,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job,
-        const struct tk_profile *counters)
-{
-	const struct figures f = find_figures(r, job, counters);
-	return encode(r, problem, counters, &f);
-}
-
-static int tk_profile_print(const struct tk_run_session *r, const struct tk_globals *g,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job,
-        const struct tk_profile *counters, struct tk_error *err)
-{
-	const struct figures f = find_figures(r, job, counters);
-	return r->o->json ? tk_command_print_json(encode(r, problem, counters, &f), err)
-	                  : print_text(r, g, problem, counters, &f, err);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -381,60 +352,54 @@ static int read_counters(
 	return status;
 }
 
-/* After it was printed: a history that cannot be written to costs no measurement. */
-static int store_result(struct tk_run_session *r, struct tk_store *store,
+/* Prints and stores; a history that cannot be written to costs no measurement. */
+static int report(struct tk_run_session *r, const struct tk_globals *g,
         const struct tk_problem_spec *problem, const struct tk_job_result *job,
-        const struct tk_profile *counters, struct tk_error *err)
+        struct tk_error *err)
 {
-	json_auto_t *result = tk_profile_encode(r, problem, job, counters);
-	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_PROFILE,
-	        .problem = problem->text,
-	        .started_s = r->started_s,
-	        .result = result};
-	return tk_kernel_reports_put(store, r, &report, err);
+	AUTO(tk_profile) counters = {0};
+
+	TRY(read_counters(r, &counters, err));
+	const struct figures f = find_figures(r, job, &counters);
+	json_auto_t *result = encode(r, problem, &counters, &f);
+
+	TRY(opt.json ? tk_command_print_json(json_incref(result), err)
+	             : print_text(r, g, problem, &counters, &f, err));
+	return g->store ? tk_run_store_report(r, g->store, TK_KERNEL_REPORT_PROFILE, problem, NULL,
+	                          result, NULL, err)
+	                : TK_OK;
 }
 
-static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_store *store,
-        struct tk_error *err)
+static int profile(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_problem_spec problem;
 	AUTO(tk_job_result) job = {0};
-	AUTO(tk_profile) counters = {0};
-	if (tk_problem_parse(&problem, r->o->problems.items[0], err))
+
+	if (tk_problem_parse(&problem, opt.problems.items[0], err))
 		return err->status = TK_EUSAGE;
 	int status = tk_run_open_devices(r, g, err);
 	if (!status)
 		status = record(r, &problem, &job, err);
 	if (status && r->profile->program)
 		tk_error_add_context(err, "under %s", r->profile->program);
-	r->failed = !status && !tk_outcome_has_timing(job.outcome);
+	TRY(status);
+	r->failed = !tk_outcome_has_timing(job.outcome);
 	if (r->failed)
-		tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
-	else if (!status)
-		status = record_other_passes(r, g, &problem, err);
-	if (!status && !r->failed)
-		status = read_counters(r, &counters, err);
-	if (!status && !r->failed)
-		status = tk_profile_print(r, g, &problem, &job, &counters, err);
-	if (!status && !r->failed && store)
-		status = store_result(r, store, &problem, &job, &counters, err);
-	return status;
+		return tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(job.outcome), job.message);
+	TRY(record_other_passes(r, g, &problem, err));
+	return report(r, g, &problem, &job, err);
 }
 
 static int run_profile(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_run_profile p = {0};
 
-	if (opt.list) {
-		TRY(tk_command_open(g, TK_OPENS_READ, err));
-		return tk_kernel_reports_list(
-		        g, TK_KERNEL_REPORT_PROFILE, opt.backend, opt.json, err);
-	}
+	if (opt.list)
+		return tk_run_list_reports(g, TK_KERNEL_REPORT_PROFILE, &opt, err);
 	TRY(tk_command_open(g, opt.no_store ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
 	tk_cancel_install_handlers();
-	struct tk_run_session r = {
-	        .o = &opt, .config = g->config, .profile = &p, .started_s = tk_clock_now_s()};
-	int status = profile(&r, g, g->store, err);
+	struct tk_run_session r = {.o = &opt, .config = g->config, .profile = &p};
+	int status = profile(&r, g, err);
 	if (r.failed) {
 		tk_command_fail("profile", err);
 		status = TK_EXIT_INCOMPLETE;

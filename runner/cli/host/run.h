@@ -1,5 +1,4 @@
-/* What the parts of `tracker run` share: run.c measures, run_devices.c opens the devices,
- * run_print.c prints. `tracker profile` opens its device in the same way. */
+/* What `tracker run`, `profile` and `trace` share: a session, whose devices run_devices.c opens. */
 #ifndef TK_CLI_RUN_H
 #define TK_CLI_RUN_H
 #include <jansson.h>
@@ -13,6 +12,7 @@
 #include "core/limits.h"
 #include "nightly/plan/modules.h"
 #include "profile/profile.h"
+#include "store/kernel_report.h"
 #include "worker/worker.h"
 
 struct tk_run_options {
@@ -99,10 +99,15 @@ int tk_run_prepare_profile(struct tk_run_session *r, const char *kind, struct tk
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err);
 void tk_run_close_devices(struct tk_run_session *r);
 
-/* Keeps one result for tk_run_print, as a row of the table and as JSON. */
-void tk_run_add_result(struct tk_run_session *r, const struct tk_run_device *device,
-        const struct tk_problem_spec *problem, const struct tk_job_result *job);
-int tk_run_print(struct tk_run_session *r, struct tk_error *err);
-struct tk_table *tk_run_table_new(const struct tk_globals *g);
+/* The start of a document about one problem on the first device. */
+json_t *tk_run_encode_head(const struct tk_run_session *r, const char *backend, const char *schema,
+        const struct tk_problem_spec *problem);
+/* Stores what the first device recorded. base, timeline: may be NULL. */
+int tk_run_store_report(const struct tk_run_session *r, struct tk_store *s,
+        enum tk_kernel_report kind, const struct tk_problem_spec *problem, const char *base,
+        const json_t *result, const json_t *timeline, struct tk_error *err);
+/* Prints those of one kind, newest first: of a backend or upstream, or all. */
+int tk_run_list_reports(struct tk_globals *g, enum tk_kernel_report kind,
+        const struct tk_run_options *o, struct tk_error *err);
 
 #endif

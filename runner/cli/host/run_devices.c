@@ -1,15 +1,22 @@
-/* The devices of `tracker run`: one worker each. */
+/* The devices of `tracker run`, `profile` and `trace`, one worker each, and the reports of kernels
+ * that are stored. */
 #include "base/error.h"
 #include "cli/host/run.h"
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "core/kernel_package.h"
+#include "core/problem.h"
+#include "nightly/kernel_report.h"
 #include "nightly/night.h"
 #include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,6 +192,7 @@ static void use_recording_module(struct tk_run_session *r)
 
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
+	r->started_s = tk_clock_now_s();
 	TRY(tk_modules_load(g->program, &r->modules, err));
 	TRY(tk_backend_find(r->config, r->modules, r->o->backend, &r->backend_path, err));
 	if (r->trace_fd)
@@ -206,4 +214,113 @@ void tk_run_close_devices(struct tk_run_session *r)
 	tk_sequence_free_list(r->sequences);
 	tk_texts_free(r->texts);
 	tk_modules_free(r->modules);
+}
+
+/* ---- stored reports -------------------------------------------------------------------------- */
+
+#define SCHEMA "tracker-kernel-reports/1" /* docs/reference/kernel-reports.md */
+
+int tk_run_store_report(const struct tk_run_session *r, struct tk_store *s,
+        enum tk_kernel_report kind, const struct tk_problem_spec *problem, const char *base,
+        const json_t *result, const json_t *timeline, struct tk_error *err)
+{
+	const struct tk_run_device *d = &r->devices_open[0];
+	const struct tk_kernel_report_place place = {.config = r->config,
+	        .modules = r->modules,
+	        .device_kind = r->device_kind,
+	        .device_index = d->index,
+	        .device_count = d->count,
+	        .device_info = d->info,
+	        .problem = problem->text,
+	        .backend = r->backend_name,
+	        .backend_path = r->plain_path ? r->plain_path : r->backend_path};
+	AUTO_TEXT result_text = tk_kernel_report_dump(result);
+	AUTO_TEXT timeline_text = tk_kernel_report_dump(timeline);
+	const struct tk_kernel_report_row row = {.kind = kind,
+	        .options = r->o->backend_options ? r->o->backend_options : "",
+	        .config = r->o->config_name ? r->o->config_name : "",
+	        .mode = tk_mode_name(r->mode),
+	        .base = base ? base : "",
+	        .started_s = r->started_s,
+	        .result = result_text,
+	        .timeline = timeline_text};
+
+	return tk_kernel_report_store(s, &place, &row, err);
+}
+
+json_t *tk_run_encode_head(const struct tk_run_session *r, const char *backend, const char *schema,
+        const struct tk_problem_spec *problem)
+{
+	char title[TK_PROBLEM_TEXT_MAX];
+
+	tk_problem_format_title(problem, title, sizeof title);
+	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "schema", schema, "backend",
+	        tk_json_text(backend), "device", tk_json_text(r->devices_open[0].name),
+	        "device_model", tk_json_text(r->devices_open[0].model), "problem", problem->text,
+	        "title", title);
+}
+
+static const char list_sql[] =
+        "SELECT p.text AS problem, p.title, m.name AS machine, d.slug AS device,"
+        "  d.name AS device_name, e.attributes AS \"environment:json\", k.uid, k.kind,"
+        "  k.started_s AS \"started:time\", k.upstream AS \"upstream:text\","
+        "  k.revision AS \"revision:text\", k.artifact_key, k.backend,"
+        "  k.options AS \"options:text\", k.config AS \"config:text\", k.mode,"
+        "  k.base AS \"base:text\", k.result AS \"result:json\""
+        " FROM kernel_report k JOIN problem p ON p.id = k.problem_id"
+        "  JOIN device d ON d.id = k.device_id JOIN machine m ON m.id = d.machine_id"
+        "  JOIN environment e ON e.id = k.environment_id"
+        " WHERE k.kind = ?1 AND (?2 IS NULL OR ?2 IN (k.backend, k.upstream))"
+        " ORDER BY k.started_s DESC, k.id DESC";
+
+static const struct tk_column columns[] = {
+        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
+        {"BACKEND", TK_COLUMN_CUT, "backend", 0, NULL},
+        {"DEVICE", TK_COLUMN_CUT, "device", 0, NULL},
+        {"REVISION", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "revision", TK_SHOW_SHORT, NULL},
+        {"WHEN", TK_COLUMN_DROP(2), "started", TK_SHOW_DAY, NULL},
+        {"TIME", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.time_ns", TK_SHOW_NS, NULL},
+        {"RECORDING", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, NULL, 0, NULL},
+        {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.tensor_share", TK_SHOW_PERCENT,
+                NULL},
+        {"DRAM", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.dram_bytes", TK_SHOW_BYTES, NULL},
+        {"COMPARED WITH", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "base", 0, NULL},
+        {0},
+};
+
+static void add_row(struct tk_table *t, const json_t *row)
+{
+	double untraced_ns = tk_record_number(row, "result.untraced_ns"),
+	       traced_ns = tk_record_number(row, "result.traced_ns"),
+	       time_ns = isfinite(untraced_ns) ? untraced_ns : traced_ns;
+
+	tk_table_add_record(t, row);
+	tk_table_set_cell(t, "BACKEND", "%s%s%s", tk_record_text(row, "backend"),
+	        *tk_record_text(row, "config") ? ", " : "", tk_record_text(row, "config"));
+	tk_table_set_value(t, "TIME", time_ns, "ns");
+	if (isfinite(traced_ns / untraced_ns))
+		tk_table_set_cell(
+		        t, "RECORDING", "%+.1f %%", tk_percent_tenths(traced_ns / untraced_ns - 1));
+}
+
+int tk_run_list_reports(struct tk_globals *g, enum tk_kernel_report kind,
+        const struct tk_run_options *o, struct tk_error *err)
+{
+	const char *word = tk_kernel_report_name(kind);
+	json_auto_t *rows = NULL;
+	const json_t *row;
+	struct tk_table *t;
+	size_t i;
+
+	TRY(tk_command_open(g, TK_OPENS_READ, err));
+	TRY(tk_records_select(g->store, list_sql, TK_ARGS(word, o->backend), &rows, err));
+	if (o->json)
+		return tk_command_print_json(
+		        json_pack("{s:s,s:O}", "schema", SCHEMA, "rows", rows), err);
+	if (!json_array_size(rows))
+		printf("nothing is stored; `tracker %s BACKEND PROBLEM` records a kernel\n", word);
+	t = tk_table_new(g, columns);
+	json_array_foreach (rows, i, row)
+		add_row(t, row);
+	return tk_table_finish(t, stdout, err);
 }

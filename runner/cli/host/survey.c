@@ -14,7 +14,6 @@
 #include "base/try.h"
 #include "cli/host/survey.h"
 #include "config/config.h"
-#include "core/series.h"
 #include "store/query/record.h"
 #include "worker/worker.h"
 

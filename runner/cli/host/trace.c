@@ -1,28 +1,35 @@
 /* `tracker trace`: where the time goes inside a kernel. */
-#include "cli/host/trace.h"
-#include "base/try.h"
-
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/process.h"
-#include "cli/arguments.h"
-#include "cli/host/kernel_reports.h"
-#include "cli/progress.h"
-#include "core/problem.h"
-#include "nightly/trace/trace_job.h"
-#include "profile/trace.h"
-
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/present.h"
+#include "base/process.h"
+#include "base/try.h"
+#include "cli/host/run.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "core/kernel_report.h"
+#include "core/problem.h"
+#include "nightly/compare/ab_compare.h"
+#include "nightly/trace/trace_job.h"
+#include "profile/trace.h"
 
 #define RUNS 3
 #define MULTIPROCESSORS 8
 #define SECONDS 0.2
 #define CLOCK_MAX_MHZ 100000
 
-static struct tk_trace_options opt = {
+static struct {
+	struct tk_run_options run;
+	const char *base, *base_config, *head, *out_path, *proton_path;
+	double clock_mhz;                       /* of --import-proton; 0: as measured */
+	double runs, launches, multiprocessors; /* runs, launches: negative: not given */
+} opt = {
         .run = TK_RUN_OPTIONS_NONE, .runs = -1, .launches = -1, .multiprocessors = MULTIPROCESSORS};
 
 static const struct tk_option options[] = {
@@ -99,20 +106,242 @@ struct side {
 };
 
 struct session {
-	const struct tk_trace_options *o;
 	const struct tk_globals *g;
-	struct tk_config *config;
-	struct tk_store *store; /* gets the result; NULL: none */
 	struct side sides[SIDES];
-	struct tk_trace_report *report;
-	int64_t started_s;
+	struct tk_problem_spec problem;
+	struct tk_trace_results results;
+	json_t *timeline; /* of the head's first run: a list with one for each kernel */
 	bool compares, failed;
 	struct tk_ab_revisions revisions; /* of --head */
 };
 
+/* ---- what is printed ------------------------------------------------------------------------- */
+
+static const struct tk_column activity_columns[] = {
+        {"A MULTIPROCESSOR", TK_COLUMN_LEFT},
+        {"TIME", TK_COLUMN_RIGHT},
+        {"SHARE", TK_COLUMN_RIGHT},
+        {NULL, 0},
+};
+
+static const struct tk_column region_columns[] = {
+        {"REGION", TK_COLUMN_LEFT},
+        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1)},
+        {"ENTERED", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
+        {"TIME", TK_COLUMN_RIGHT},
+        {"OF ITS GROUPS", TK_COLUMN_RIGHT},
+        {"EXPOSED", TK_COLUMN_RIGHT},
+        {"CRITICAL PATH", TK_COLUMN_RIGHT},
+        {NULL, 0},
+};
+
+static const struct tk_column change_columns[] = {
+        {"REGION", TK_COLUMN_LEFT},
+        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1)},
+        {"BASE", TK_COLUMN_RIGHT},
+        {"HEAD", TK_COLUMN_RIGHT},
+        {"CHANGE", TK_COLUMN_RIGHT},
+        {"95 % INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
+        {"EXPOSED", TK_COLUMN_RIGHT},
+        {NULL, 0},
+};
+
+static const char *kind_name(uint32_t kind)
+{
+	return tk_trace_activity_names[tk_trace_kind_activity(kind)];
+}
+
+static const char *signed_time(double ns, char text[TK_FORMAT_SIZE + 1])
+{
+	char time[TK_FORMAT_SIZE];
+	snprintf(text, TK_FORMAT_SIZE + 1, "%s%s", ns < 0 ? "-" : "+",
+	        tk_format_value(fabs(ns), "ns", time));
+	return text;
+}
+
+static int print_activities(
+        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, activity_columns);
+	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++) {
+		if (!(r->head.activity_ns[a] > 0))
+			continue;
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "A MULTIPROCESSOR", "%s", tk_trace_activity_names[a]);
+		tk_table_set_value(t, "TIME", r->head.activity_ns[a], "ns");
+		tk_table_set_value(t, "SHARE", r->head.activity_ns[a] / r->head.duration_ns, "%");
+	}
+	return tk_table_finish(t, stdout, err);
+}
+
+static void print_tiles(const struct tk_trace_critical_path *c)
+{
+	char mean[TK_FORMAT_SIZE], shortest[TK_FORMAT_SIZE], longest[TK_FORMAT_SIZE];
+	if (c->tiles > 0)
+		printf("%.0f tiles of %s in the mean, %s to %s; the critical path is that of a "
+		       "tile\n",
+		        c->tiles, tk_format_value(c->tile.duration_ns, "ns", mean),
+		        tk_format_value(c->shortest_tile_ns, "ns", shortest),
+		        tk_format_value(c->longest_tile_ns, "ns", longest));
+}
+
+static int print_regions(
+        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
+{
+	const struct tk_trace_critical_path *c = &r->head.critical;
+	const struct tk_trace_path *path = c->tiles > 0 ? &c->tile : &c->block;
+	struct tk_table *t = tk_table_new(g, region_columns);
+	double path_ns[TK_TRACE_REGIONS_MAX], record_ns = tk_trace_result_record_ns(r);
+	double all_ns = path->duration_ns - path->records * record_ns;
+	tk_trace_path_correct(path, r->kernel.regions, record_ns, path_ns);
+	for (uint32_t i = 0; i < r->kernel.regions; i++) {
+		const struct tk_trace_region_time *m = &r->head.regions[i];
+		if (!(m->calls > 0))
+			continue;
+		tk_table_add_row(t);
+		tk_table_set_cell(t, "REGION", "%s", r->kernel.region[i]);
+		tk_table_set_cell(t, "KIND", "%s", kind_name(r->kernel.kind[i]));
+		tk_table_set_cell(t, "ENTERED", "%.0f", m->calls);
+		tk_table_set_value(t, "TIME", m->time_ns, "ns");
+		tk_table_set_value(t, "OF ITS GROUPS", m->share, "%");
+		tk_table_set_value(t, "EXPOSED", m->exposed_ns, "ns");
+		tk_table_set_value(t, "CRITICAL PATH", path_ns[i] / all_ns, "%");
+	}
+	putchar('\n');
+	return tk_table_finish(t, stdout, err);
+}
+
+static void print_sentence(const struct tk_trace_result *r)
+{
+	json_t *kernel = tk_trace_result_encode(r, true);
+	struct tk_kernel_change change;
+	char text[TK_KERNEL_CHANGE_SIZE];
+	tk_kernel_change_read(kernel, &change);
+	printf("%s\n\n", tk_kernel_change_format(&change, text));
+	json_decref(kernel);
+}
+
+static void add_change(struct tk_table *t, const char *name, const char *kind,
+        const struct tk_trace_change *c, const struct tk_trace_change *exposed)
+{
+	char change[TK_FORMAT_SIZE + 1], low[TK_FORMAT_SIZE + 1], high[TK_FORMAT_SIZE + 1];
+	tk_table_add_row(t);
+	tk_table_set_cell(t, "REGION", "%s", name);
+	tk_table_set_cell(t, "KIND", "%s", kind);
+	tk_table_set_value(t, "BASE", c->base_ns, "ns");
+	tk_table_set_value(t, "HEAD", c->head_ns, "ns");
+	tk_table_set_cell(
+	        t, "CHANGE", "%s%s", signed_time(c->change_ns, change), c->is_changed ? " *" : "");
+	tk_table_set_cell(t, "95 % INTERVAL", "%s to %s", signed_time(c->lo_ns, low),
+	        signed_time(c->hi_ns, high));
+	if (exposed)
+		tk_table_set_cell(t, "EXPOSED", "%s%s", signed_time(exposed->change_ns, change),
+		        exposed->is_changed ? " *" : "");
+}
+
+static int print_changes(
+        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
+{
+	const struct tk_trace_comparison *c = &r->comparison;
+	struct tk_table *t = tk_table_new(g, change_columns);
+	print_sentence(r);
+	add_change(t, "the kernel", "", &c->duration, NULL);
+	for (uint32_t i = 0; i < r->kernel.regions; i++)
+		if (r->head.regions[i].calls > 0 || r->base.regions[i].calls > 0)
+			add_change(t, r->kernel.region[i], kind_name(r->kernel.kind[i]),
+			        &c->regions[i], &c->exposed[i]);
+	return tk_table_finish(t, stdout, err);
+}
+
+/* Negative: the build that records is faster. */
+static const char *format_cost(double ns, char text[TK_FORMAT_SIZE + 1])
+{
+	if (ns < 0)
+		return signed_time(ns, text);
+	return tk_format_value(ns, "ns", text);
+}
+
+static void print_head(const struct tk_trace_result *k)
+{
+	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE + 1], corrected[TK_FORMAT_SIZE];
+	bool has_cost = isfinite(k->head.record_ns);
+	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records", k->kernel.name,
+	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
+	        k->head.clock_mhz, k->head.recorded);
+	if (has_cost)
+		printf(" of %s in a row", tk_format_value(k->head.record_ns, "ns", record));
+	if (k->head.groups_with_loss > 0)
+		printf(", some of %.0f groups lost", k->head.groups_with_loss);
+	else
+		fputs(", none lost", stdout);
+	if (k->kernel.blocks < k->kernel.launched)
+		printf("; the first %u of %u blocks", k->kernel.blocks, k->kernel.launched);
+	else if (!k->kernel.launched)
+		printf("; the first %u blocks", k->kernel.blocks);
+	putchar('\n');
+	if (isfinite(k->record_in_place_ns))
+		printf("in place a record costs %s; without them the kernel takes %s\n",
+		        format_cost(k->record_in_place_ns, record),
+		        tk_format_value(k->head.corrected_ns, "ns", corrected));
+	print_tiles(&k->head.critical);
+	putchar('\n');
+}
+
+static int print_kernel(const struct session *s, size_t i, struct tk_error *err)
+{
+	const struct tk_trace_result *r = &s->results.at[i];
+
+	if (i)
+		putchar('\n');
+	if (s->compares)
+		return print_changes(r, s->g, err);
+	print_head(r);
+	TRY(print_activities(r, s->g, err));
+	return print_regions(r, s->g, err);
+}
+
+static int print_text(const struct session *s, struct tk_error *err)
+{
+	const struct tk_ab_revisions *r = &s->revisions;
+	const struct tk_trace_results *k = &s->results;
+	char title[TK_PROBLEM_TEXT_MAX], with[TK_FORMAT_SIZE], without[TK_FORMAT_SIZE];
+
+	tk_problem_format_title(&s->problem, title, sizeof title);
+	printf("%s by %s on %s", title, opt.run.backend,
+	        s->sides[SIDE_HEAD].session.devices_open[0].model);
+	if (!s->compares)
+		printf(": %s, %s while it records (%+.1f %%)",
+		        tk_format_value(k->untraced_ns, "ns", without),
+		        tk_format_value(k->traced_ns, "ns", with),
+		        tk_percent_tenths(k->traced_ns / k->untraced_ns - 1));
+	putchar('\n');
+	for (int i = 0; opt.head && i < TK_AB_SIDES; i++)
+		printf("%s: %s (%.12s %s)\n", r->side[i].name, r->side[i].spec,
+		        r->side[i].revision.id, r->side[i].revision.subject);
+	putchar('\n');
+	for (size_t i = 0; i < k->count; i++)
+		TRY(print_kernel(s, i, err));
+	return TK_OK;
+}
+
+/* As --format=json prints it. */
+static json_t *encode(const struct session *s)
+{
+	json_t *o = tk_run_encode_head(
+	        &s->sides[SIDE_HEAD].session, opt.run.backend, "tracker-trace/1", &s->problem);
+
+	for (int k = 0; opt.head && k < TK_AB_SIDES; k++)
+		json_object_set_new(o, s->revisions.side[k].name,
+		        tk_json_text(s->revisions.side[k].revision.id));
+	tk_trace_results_encode(&s->results, o);
+	return o;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
 static int open_side(struct session *s, struct side *side, bool records, struct tk_error *err)
 {
-	side->session = (struct tk_run_session){.o = &side->options, .config = s->config};
+	side->session = (struct tk_run_session){.o = &side->options, .config = s->g->config};
 	TRY(records ? tk_trace_file_open(&side->fd, err) : TK_OK);
 	side->session.trace_fd = records ? side->fd : 0;
 	return tk_run_open_devices(&side->session, s->g, err);
@@ -120,21 +349,20 @@ static int open_side(struct session *s, struct side *side, bool records, struct 
 
 static int open_sides(struct session *s, struct tk_error *err)
 {
-	const struct tk_trace_options *o = s->o;
 	struct side *base = &s->sides[SIDE_BASE];
 	for (int i = 0; i < SIDES; i++) {
-		s->sides[i].options = o->run;
+		s->sides[i].options = opt.run;
 		s->sides[i].options.seconds = s->compares ? TK_TRACE_COMPARISON_S : SECONDS;
 	}
-	if (o->head) {
+	if (opt.head) {
 		base->options.backend = s->revisions.path[TK_AB_BASE];
 		s->sides[SIDE_HEAD].options.backend = s->revisions.path[TK_AB_HEAD];
-		for (int i = 0; i < SIDES && !o->run.backend_options; i++)
+		for (int i = 0; i < SIDES && !opt.run.backend_options; i++)
 			s->sides[i].options.backend_options = s->revisions.options;
-	} else if (o->base)
-		base->options.backend = o->base;
-	if (o->base_config)
-		base->options.config_name = o->base_config;
+	} else if (opt.base)
+		base->options.backend = opt.base;
+	if (opt.base_config)
+		base->options.config_name = opt.base_config;
 	TRY(open_side(s, base, s->compares, err));
 	return open_side(s, &s->sides[SIDE_HEAD], true, err);
 }
@@ -150,40 +378,38 @@ static void close_side(struct side *side)
 static int write_chrome(const struct session *s, const struct tk_trace_file_kernel *kernel,
         const struct tk_trace_launch *l, struct tk_error *err)
 {
-	FILE *out = fopen(s->o->out_path, "we");
-	int status = out ? tk_trace_write_chrome(kernel, l, (size_t)s->o->multiprocessors, out, err)
-	                 : tk_fail_errno(err, "%s", s->o->out_path);
+	FILE *out = fopen(opt.out_path, "we");
+	int status = out ? tk_trace_write_chrome(kernel, l, (size_t)opt.multiprocessors, out, err)
+	                 : tk_fail_errno(err, "%s", opt.out_path);
 	if (out && fclose(out) != 0 && !status)
-		status = tk_fail_errno(err, "%s", s->o->out_path);
+		status = tk_fail_errno(err, "%s", opt.out_path);
 	return status;
 }
 
 static int write_launch(const struct session *s, const struct tk_trace *t, struct tk_error *err)
 {
 	AUTO(tk_trace_launch) l = {0};
-	int status = tk_trace_launch_read(t, 0, t->launch_count - 1, &l, err);
-	if (status)
-		return status;
-	status = write_chrome(s, &t->kernels[0], &l, err);
-	return status;
+
+	TRY(tk_trace_launch_read(t, 0, t->launch_count - 1, &l, err));
+	return write_chrome(s, &t->kernels[0], &l, err);
 }
 
 /* Of the head's first run. */
 static int keep_first(void *arg, const struct tk_trace *t, struct tk_error *err)
 {
 	struct session *s = arg;
-	int status = s->o->out_path ? write_launch(s, t, err) : TK_OK;
-	return status || !s->store ? status
-	                           : tk_trace_timeline_list(
-	                                     t, TK_TRACE_SPANS_STORED, &s->report->timeline, err);
+	int status = opt.out_path ? write_launch(s, t, err) : TK_OK;
+	return status || !s->g->store
+	               ? status
+	               : tk_trace_timeline_list(t, TK_TRACE_SPANS_STORED, &s->timeline, err);
 }
 
 static int measure_side(struct session *s, enum side_id id, size_t run, struct tk_error *err)
 {
 	struct side *side = &s->sides[id];
 	struct tk_run_device *device = &side->session.devices_open[0];
-	struct tk_job_request q = tk_run_make_request(&side->session, device, &s->report->problem);
-	q.trace_launches = side->fd ? (uint32_t)s->o->launches : 0;
+	struct tk_job_request q = tk_run_make_request(&side->session, device, &s->problem);
+	q.trace_launches = side->fd ? (uint32_t)opt.launches : 0;
 	struct tk_trace_job job = {.worker = device->worker,
 	        .request = &q,
 	        .fd = side->fd,
@@ -194,38 +420,19 @@ static int measure_side(struct session *s, enum side_id id, size_t run, struct t
 	return TK_OK;
 }
 
-static void name_device(struct session *s)
-{
-	const struct tk_run_device *d = &s->sides[SIDE_HEAD].session.devices_open[0];
-	s->report->device = d->name;
-	s->report->device_model = d->model;
-}
-
-static int fill_report(struct session *s, struct tk_error *err)
-{
-	name_device(s);
-	return tk_trace_results_fill(&s->sides[SIDE_BASE].runs, &s->sides[SIDE_HEAD].runs,
-	        (size_t)s->o->runs, &s->report->results, err);
-}
-
 static int read_proton(struct session *s, double clock_mhz, struct tk_error *err)
 {
 	struct tk_trace_file_kernel kernel;
 	AUTO(tk_trace_launch) l = {0};
-	struct tk_trace_report *r = s->report;
-	int status = tk_trace_read_proton(s->o->proton_path, clock_mhz, &kernel, &l, err);
-	if (status)
-		return status;
+
+	TRY(tk_trace_read_proton(opt.proton_path, clock_mhz, &kernel, &l, err));
 	tk_trace_results_import(
-	        &s->sides[SIDE_HEAD].runs, (size_t)s->o->runs, &kernel, &l, &r->results);
-	if (s->o->out_path)
-		status = write_chrome(s, &kernel, &l, err);
-	if (!status && s->store) {
-		r->timeline = json_array();
-		json_array_append_new(
-		        r->timeline, tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED));
-	}
-	return status;
+	        &s->sides[SIDE_HEAD].runs, (size_t)opt.runs, &kernel, &l, &s->results);
+	TRY(opt.out_path ? write_chrome(s, &kernel, &l, err) : TK_OK);
+	if (s->g->store)
+		s->timeline = json_pack(
+		        "[o]", tk_trace_timeline_json(&kernel, &l, TK_TRACE_SPANS_STORED));
+	return TK_OK;
 }
 
 /* The kernel runs without records, which says how long it takes and the clock; one launch with them
@@ -233,15 +440,14 @@ static int read_proton(struct session *s, double clock_mhz, struct tk_error *err
 static int import(struct session *s, struct tk_error *err)
 {
 	struct side *head = &s->sides[SIDE_HEAD];
-	double clock_mhz = s->o->clock_mhz;
-	head->options = s->o->run;
+	double clock_mhz = opt.clock_mhz;
+	head->options = opt.run;
 	head->options.seconds = SECONDS;
 	int status = open_side(s, head, false, err);
-	for (size_t run = 0; !status && run < (size_t)s->o->runs; run++)
+	for (size_t run = 0; !status && run < (size_t)opt.runs; run++)
 		status = measure_side(s, SIDE_HEAD, run, err);
 	if (status)
 		return status;
-	name_device(s);
 	if (!(clock_mhz > 0))
 		clock_mhz = head->runs.clock_mhz[0];
 	if (!(clock_mhz > 0))
@@ -252,97 +458,87 @@ static int import(struct session *s, struct tk_error *err)
 /* As after --base: "BACKEND:config=NAME"; with --head, the commit. */
 static char *format_base(const struct session *s)
 {
-	const struct tk_trace_options *o = s->o;
-	if (o->head)
+	if (opt.head)
 		return tk_strdup(s->revisions.side[TK_AB_BASE].revision.id);
-	return tk_sprintf("%s%s%s", o->base ? o->base : o->run.backend,
-	        o->base_config ? ":config=" : "", o->base_config ? o->base_config : "");
+	return tk_sprintf("%s%s%s", opt.base ? opt.base : opt.run.backend,
+	        opt.base_config ? ":config=" : "", opt.base_config ? opt.base_config : "");
 }
 
 /* After it was printed: a history that cannot be written to costs no measurement. */
 static int store_result(struct session *s, struct tk_error *err)
 {
 	AUTO_TEXT base = s->compares ? format_base(s) : NULL;
-	json_auto_t *result = tk_trace_encode(s->report);
-	const struct tk_kernel_report_new report = {.kind = TK_KERNEL_REPORT_TRACE,
-	        .problem = s->report->problem.text,
-	        .base = base,
-	        .started_s = s->started_s,
-	        .result = result,
-	        .timeline = s->report->timeline};
-	return tk_kernel_reports_put(s->store, &s->sides[SIDE_HEAD].session, &report, err);
+	json_auto_t *result = encode(s);
+
+	return tk_run_store_report(&s->sides[SIDE_HEAD].session, s->g->store,
+	        TK_KERNEL_REPORT_TRACE, &s->problem, base, result, s->timeline, err);
 }
 
 /* Builds both revisions of "UPSTREAM:BACKEND", or of an upstream with a backend of its name. */
 static int build_revisions(struct session *s, struct tk_error *err)
 {
-	const char *name = s->o->run.backend, *colon = strchr(name, ':'),
-	           *specs[TK_AB_SIDES] = {[TK_AB_BASE] = s->o->base, [TK_AB_HEAD] = s->o->head};
+	const char *name = opt.run.backend, *colon = strchr(name, ':'),
+	           *specs[TK_AB_SIDES] = {[TK_AB_BASE] = opt.base, [TK_AB_HEAD] = opt.head};
 	char *upstream = tk_strndup(name, colon ? (size_t)(colon - name) : strlen(name));
 	struct tk_progress *progress = tk_progress_new(s->g);
 	const struct tk_night_options night = {
 	        .program = s->g->program, .observer = tk_progress_observer(progress)};
-	int status = tk_ab_revisions_build(s->config, s->g->db_path ? s->g->db_path : s->config->db,
-	        &night, upstream, colon ? colon + 1 : name, specs, &s->revisions, err);
+	int status = tk_ab_revisions_build(s->g->config,
+	        s->g->db_path ? s->g->db_path : s->g->config->db, &night, upstream,
+	        colon ? colon + 1 : name, specs, &s->revisions, err);
 	tk_progress_free(progress);
 	free(upstream);
-	s->report->revisions = &s->revisions;
 	return status;
 }
 
 static int record(struct session *s, struct tk_error *err)
 {
-	int status = s->o->head ? build_revisions(s, err) : TK_OK;
+	int status = opt.head ? build_revisions(s, err) : TK_OK;
 	if (!status)
 		status = open_sides(s, err);
-	for (size_t run = 0; !status && run < (size_t)s->o->runs; run++) {
+	for (size_t run = 0; !status && run < (size_t)opt.runs; run++) {
 		enum side_id first = run % 2 ? SIDE_HEAD : SIDE_BASE;
 		status = measure_side(s, first, run, err);
 		if (!status)
 			status = measure_side(s, SIDES - 1 - first, run, err);
 	}
-	return status ? status : fill_report(s, err);
+	return status ? status
+	              : tk_trace_results_fill(&s->sides[SIDE_BASE].runs, &s->sides[SIDE_HEAD].runs,
+	                        (size_t)opt.runs, &s->results, err);
 }
 
 static int trace(struct session *s, struct tk_error *err)
 {
-	struct tk_trace_report *r = s->report;
-	if (tk_problem_parse(&r->problem, s->o->run.problems.items[0], err))
+	if (tk_problem_parse(&s->problem, opt.run.problems.items[0], err))
 		return err->status = TK_EUSAGE;
-	int status = s->o->proton_path ? import(s, err) : record(s, err);
-	if (!status)
-		status = tk_trace_print(r, s->g, err);
-	return status || !s->store ? status : store_result(s, err);
+	TRY(opt.proton_path ? import(s, err) : record(s, err));
+	TRY(opt.run.json ? tk_command_print_json(encode(s), err) : print_text(s, err));
+	return s->g->store ? store_result(s, err) : TK_OK;
 }
 
 static int run_trace(struct tk_globals *g, struct tk_error *err)
 {
-	struct session s = {.o = &opt, .g = g};
+	struct session *s;
+	int status;
 
-	if (opt.run.list) {
-		TRY(tk_command_open(g, TK_OPENS_READ, err));
-		return tk_kernel_reports_list(
-		        g, TK_KERNEL_REPORT_TRACE, opt.run.backend, opt.run.json, err);
-	}
+	if (opt.run.list)
+		return tk_run_list_reports(g, TK_KERNEL_REPORT_TRACE, &opt.run, err);
 	TRY(tk_command_open(g, opt.run.no_store ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
-	s.config = g->config;
-	s.store = g->store;
 	tk_cancel_install_handlers();
-	s.started_s = tk_clock_now_s();
-	s.compares = opt.base || opt.base_config;
-	s.report = tk_calloc(1, sizeof *s.report);
-	s.report->o = &opt;
-	int status = trace(&s, err);
-	if (s.failed) {
+	s = tk_calloc(1, sizeof *s);
+	s->g = g;
+	s->compares = opt.base || opt.base_config;
+	status = trace(s, err);
+	if (s->failed) {
 		if (status)
 			tk_command_fail("trace", err);
 		status = TK_EXIT_INCOMPLETE;
 	}
 	for (int i = 0; i < SIDES; i++)
-		close_side(&s.sides[i]);
-	json_decref(s.report->timeline);
-	free(s.report);
-	tk_ab_revisions_free(&s.revisions);
+		close_side(&s->sides[i]);
+	json_decref(s->timeline);
+	tk_ab_revisions_free(&s->revisions);
+	free(s);
 	return status;
 }
 

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/try.h"
-#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
