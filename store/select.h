@@ -197,6 +197,7 @@ struct tk_sql_function {
 	const char *name;
 	int arg_count;
 	char *(*compute)(const struct tk_arg *args);
+	double (*number)(const struct tk_arg *args); /* instead; NAN: NULL */
 };
 int tk_store_add_function(
         struct tk_store *s, const struct tk_sql_function *f, struct tk_error *err);

@@ -202,7 +202,9 @@ SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+",
   iif(a.ab_count > 0, a.ab_count, '') AS pairs, iif(a.ab_failed > 0, a.ab_failed, '') AS pairs_failed,
   change(a.ab_change) AS pairs_change, change_range(a.ab_change, a.ab_lo, a.ab_hi) AS pairs_interval,
   a.ab_fastest AS "fastest?",
-  a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-"
+  a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-",
+  ifnull((SELECT 'traces/' || t.file || '.html' FROM page_inside i JOIN page_trace t ON t.id = i.trace_id
+    WHERE i.series_id = a.known_series_id), '') AS trace_path
 FROM page_alert_group g JOIN page_alert a ON a.group_uid = g.group_uid
 WHERE a.place <= 50 ORDER BY a.place
 
@@ -581,3 +583,158 @@ SELECT l.id AS machine_id, l.last, i, (SELECT status FROM night n WHERE n.machin
     AND n.kind = 'nightly' AND n.as_of_s / 86400 = l.last + i - 29
   ORDER BY n.started_s DESC, n.id DESC LIMIT 1) AS status
 FROM last l, days
+
+-- What a multiprocessor does, in the order of the tables: kinds of regions, then the rest.
+-- page_does:
+SELECT column1 AS place, column2 AS name, column3 AS class FROM (VALUES (0, 'matrix products', 'tensor'),
+  (1, 'compute', 'compute'), (2, 'store', 'store'), (3, 'load', 'load'), (4, 'wait', 'wait'),
+  (5, 'outside of regions', 'other'), (6, 'no block', 'idle'))
+
+-- The traces of a problem on one backend, its configuration and device: the newest without a base;
+-- where all have one, the newest. `place`: by the newest of all.
+-- page_trace: table by problem_id
+SELECT r.id, r.problem_id, r.device_id, r.backend, r.upstream, r.config, r.revision, r.artifact_key,
+  r.options, r.mode, r.base, r.started_s, iif(json_valid(r.result), r.result, '{}') AS result, q.title, q.op,
+  m.name || '/' || d.slug AS device, slug(slug(m.name || '.' || d.slug) || '.' ||
+    iif(r.upstream IN ('', r.backend), '', r.upstream || '.') || r.backend || '.' || q.title ||
+    iif(r.config = '', '', '.' || r.config)) AS file,
+  row_number() OVER (ORDER BY newest_s DESC, newest_id DESC) AS place
+FROM (SELECT *, max(started_s) OVER same AS newest_s, max(id) OVER same AS newest_id, row_number() OVER
+      (same ORDER BY base <> '', started_s DESC, id DESC) AS choice
+    FROM kernel_report WHERE kind = 'trace'
+    WINDOW same AS (PARTITION BY device_id, problem_id, backend, upstream, config)) r
+  JOIN problem q ON q.id = r.problem_id JOIN device d ON d.id = r.device_id
+  JOIN machine m ON m.id = d.machine_id
+WHERE choice = 1
+
+-- The newest trace and profile of a series.
+-- page_inside: table by series_id
+SELECT s.id AS series_id, (SELECT t.id FROM page_trace t WHERE t.problem_id = s.problem_id
+    AND t.device_id = s.device_id AND t.backend = s.backend AND t.config = s.config
+    AND t.upstream IN ('', u.name) ORDER BY t.place LIMIT 1) AS trace_id,
+  (SELECT r.id FROM kernel_report r WHERE r.kind = 'profile' AND r.problem_id = s.problem_id
+    AND r.device_id = s.device_id AND r.backend = s.backend AND r.config = s.config
+    AND r.upstream IN ('', u.name) ORDER BY r.started_s DESC, r.id DESC LIMIT 1) AS profile_id
+FROM series s JOIN upstream u ON u.id = s.upstream_id
+WHERE s.problem_id IN (SELECT problem_id FROM kernel_report)
+
+-- The kernels of a launch. The critical path is that of a tile where the kernel marks tiles, else of a
+-- block; without the cost of records where the result has that.
+-- page_trace_kernel: table by trace_id
+WITH k AS (SELECT t.id AS trace_id, e.key AS place, iif(e.type = 'object', e.value, '{}') AS j
+  FROM page_trace t, json_each(t.result, '$.kernels') e WHERE typeof(e.key) = 'integer'),
+w AS (SELECT *, iif(json_type(j, '$.tiles') = 'object', j -> 'tiles', '') AS tiles FROM k),
+p AS (SELECT *, figure(iif(tiles = '', j, tiles) ->> 'critical_other_corrected_ns') AS other_ns FROM w),
+c AS (SELECT *, iif(tiles = '', '', 'tile_') || 'critical' ||
+  iif(other_ns IS NULL, '_ns', '_corrected_ns') AS path_key FROM p)
+SELECT *, figure(j ->> 'duration_ns') AS duration_ns, iif(other_ns IS NULL,
+    iif(tiles = '', figure(j ->> 'block_ns'), figure(tiles ->> 'mean_ns')),
+    other_ns + (SELECT sum(figure(value ->> path_key)) FROM json_each(j, '$.regions')
+      WHERE type = 'object')) AS path_ns
+FROM c
+
+-- page_trace_activity: table by kernel_id
+SELECT k.rowid AS kernel_id, k.trace_id, d.*, k.duration_ns,
+  figure(k.j -> 'multiprocessor_ns' ->> d.name) AS time_ns
+FROM page_trace_kernel k JOIN page_does d
+
+-- The shares of all kernels of a launch together.
+-- page_trace_row: table by trace_id
+SELECT t.id AS trace_id, minute(t.started_s) AS "when",
+  quantity(ifnull(untraced_ns, traced_ns), 'ns') AS time,
+  iif(traced_ns > 0 AND untraced_ns > 0, change(traced_ns / untraced_ns - 1), '') AS recording,
+  iif(runs > 0, printf('%.0f', runs), '–') AS runs, share(tensor) AS tensor_share,
+  share(wait) AS wait_share, share(idle) AS idle_share
+FROM (SELECT id, started_s, figure(result ->> 'untraced_ns') AS untraced_ns,
+    figure(result ->> 'traced_ns') AS traced_ns, figure(result ->> 'runs') AS runs FROM page_trace) t
+  LEFT JOIN (SELECT trace_id, sum(max(ifnull(time_ns, 0), 0)) FILTER (WHERE class = 'tensor') / whole_ns AS tensor,
+      sum(max(ifnull(time_ns, 0), 0)) FILTER (WHERE class = 'wait') / whole_ns AS wait,
+      sum(max(ifnull(time_ns, 0), 0)) FILTER (WHERE class = 'idle') / whole_ns AS idle
+    FROM page_trace_activity JOIN (SELECT trace_id, sum(max(ifnull(duration_ns, 0), 0)) AS whole_ns
+      FROM page_trace_kernel GROUP BY trace_id) USING (trace_id) GROUP BY trace_id) s ON s.trace_id = t.id
+
+-- What `tracker profile` counted in one launch of a series, in bytes for each level of the memory.
+-- page_profile: table by series_id
+SELECT series_id, started_s, flops, figure(j ->> 'tensor_share') AS tensor_share,
+  figure(j ->> 'dram_bytes') AS dram, figure(j ->> 'l2_bytes') AS l2, figure(j ->> 'l1_bytes') AS l1
+FROM (SELECT i.series_id, r.started_s, q.flops, iif(json_valid(r.result), r.result, '{}') AS j
+  FROM page_inside i JOIN kernel_report r ON r.id = i.profile_id JOIN problem q ON q.id = r.problem_id)
+
+-- page_tuning: table by id
+SELECT g.*, slug(slug(m.name || '.' || d.slug) || '.' || iif(t.upstream IN ('', t.backend), '', t.upstream || '.') ||
+  t.backend || '.' || q.title || '.' || t.mode || iif(t.options = '', '', '.' || t.options)) AS file,
+  t.device_id, t.problem_id, t.backend, t.upstream, t.mode, q.op
+FROM page_tuning_group g JOIN tuning t USING (id) JOIN problem q ON q.id = t.problem_id
+  JOIN device d ON d.id = t.device_id JOIN machine m ON m.id = d.machine_id
+
+-- The result of the mode of a series, else of any. One of a backend without an upstream is of all
+-- upstreams that are not built.
+-- page_tuned: table by series_id
+SELECT s.id AS series_id, (SELECT id FROM (SELECT t.id, t.place, t.mode <> s.mode AS is_other
+    FROM page_tuning t WHERE t.device_id = s.device_id AND t.problem_id = s.problem_id AND t.backend = s.backend
+      AND iif(t.upstream = '', u.kind IN ('system', 'builtin'), t.upstream = u.name))
+  ORDER BY is_other, place LIMIT 1) AS tuning_id
+FROM series s JOIN upstream u ON u.id = s.upstream_id WHERE s.problem_id IN (SELECT problem_id FROM page_tuning)
+
+-- The candidates of the tunings that hold; what another program wrote is left out where it makes no sense.
+-- page_candidate: table by tuning_id
+SELECT *, row_number() OVER (PARTITION BY tuning_id ORDER BY n) AS place,
+  median_ns / min(median_ns) OVER (PARTITION BY tuning_id) - 1 AS slower,
+  is_timed(outcome) AND median_ns IS NOT NULL AS is_timed
+FROM (SELECT p.id AS tuning_id, c.key AS n, c.value ->> 'config' AS config, c.value ->> 'outcome' AS outcome,
+    figure(c.value ->> 'evaluations') AS evaluations,
+    nullif(max(figure(c.value ->> 'median_ns'), 0), 0) AS median_ns, figure(c.value ->> 'slower') AS of_winner,
+    figure(c.value ->> 'lo') AS lo, figure(c.value ->> 'hi') AS hi,
+    json_type(c.value, '$.dropped') IS 'true' AS is_dropped, ifnull(c.value ->> 'message', '') AS message
+  FROM page_tuning p JOIN tuning t USING (id), json_each(iif(json_valid(t.candidates), t.candidates, '[]')) c
+  WHERE c.type = 'object')
+WHERE config <> '' AND place('outcome', outcome) IS NOT NULL
+
+-- The parameters of their configurations; NULL: a candidate does not have it.
+-- page_tuning_value: table by tuning_id
+WITH v AS (SELECT c.tuning_id, c.place, j.key AS name, j.value, j.id AS n
+  FROM page_candidate c, json_each(tune_parameters(c.config)) j)
+SELECT c.*, n.name, n.name_place, v.value
+FROM (SELECT tuning_id, name, min(place * 1000 + n) AS name_place FROM v GROUP BY tuning_id, name) n
+  JOIN page_candidate c USING (tuning_id)
+  LEFT JOIN v ON v.tuning_id = c.tuning_id AND v.place = c.place AND v.name = n.name
+
+-- page_tuning_level: table by tuning_id
+SELECT tuning_id, name, name_place, value, count(median_ns) AS n, avg(ln(median_ns)) AS mean
+FROM page_tuning_value GROUP BY tuning_id, name, value
+
+-- With at least two values, the one with the largest effect first: the variance between its values of the
+-- mean logarithm of the time. One with very many values is left out.
+-- page_tuning_parameter: table by tuning_id
+SELECT *, row_number() OVER (PARTITION BY tuning_id ORDER BY round(effect, 12) DESC, name_place) AS rank
+FROM (SELECT tuning_id, name, name_place, count(*) AS levels, ifnull(max(0, sum(n * mean * mean) / sum(n) -
+    pow(sum(n * mean) / sum(n), 2)), 0) AS effect
+  FROM page_tuning_level GROUP BY tuning_id, name HAVING count(*) BETWEEN 2 AND 24)
+
+-- The rows and columns of the map.
+-- page_tuning_axis:
+SELECT a.tuning_id, a.name, a.rank = iif(x.levels > y.levels, 1, 2) AS is_column
+FROM page_tuning_parameter a JOIN page_tuning_parameter x ON x.tuning_id = a.tuning_id AND x.rank = 1
+  JOIN page_tuning_parameter y ON y.tuning_id = a.tuning_id AND y.rank = 2
+WHERE a.rank <= 2
+
+-- page_tuning_result:
+SELECT t.id AS "id-", minute(started_s) AS "when", clip(config, 80) AS config, clip(revision, 12) AS revision,
+  verdict, w.meaning AS verdict_meaning, w.tone AS verdict_tone, iif(change > -1, change(change), '') AS gain,
+  iif(change > -1, change_range(change, change_lo, change_hi), '') AS gain_range,
+  iif(change > -1, w.tone, 'quiet') AS gain_tone, iif(pair_count > 0, pair_count, '') AS pairs
+FROM tuning t LEFT JOIN page_word w ON w.list = 'tune' AND w.word = verdict
+
+-- What holds: the backend's default, the first candidate, and the configuration to use.
+-- page_tuning_row: table by tuning_id
+SELECT p.id AS tuning_id, o.*, ifnull(clip(f.config, 80), '') AS "default", clip(t.config, 80) AS winner,
+  ifnull(f.config = t.config, 0) AS "is_default?",
+  quantity(iif(t.default_ns > 0, t.default_ns, f.median_ns), 'ns') AS default_time,
+  quantity(iif(t.winner_ns > 0 AND t.winner = t.config, t.winner_ns, (SELECT median_ns FROM page_candidate c
+    WHERE c.tuning_id = p.id AND c.config = t.config AND median_ns ORDER BY c.place DESC LIMIT 1)), 'ns')
+    AS winner_time,
+  iif(t.evaluation_count >= 0, t.evaluation_count, '–') AS evaluations,
+  (SELECT count(*) FROM page_candidate WHERE tuning_id = p.id) AS candidate_count,
+  p.state LIKE 'stale%' AS "is_stale?", p.state, 'tunings/' || p.file || '.html' AS tuning_path
+FROM page_tuning p JOIN tuning t USING (id) JOIN page_tuning_result o ON o."id-" = p.id
+  LEFT JOIN page_candidate f ON f.tuning_id = p.id AND f.place = 1

@@ -13,7 +13,6 @@
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
 #include "store/lock.h"
-#include "store/tuning_groups.h"
 
 char *tk_model_keep(struct tk_model *m, char *text)
 {
@@ -281,8 +280,6 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 	TRY(join_machines(m, err));
 	TRY(join_nights(m, err));
 	TRY(tk_model_join_series(m, err));
-	TRY(tk_model_join_kernel_reports(m, err));
-	TRY(tk_model_join_tunings(m, err));
 	TRY(tk_model_join_changes(m, err));
 	TRY(read_last_nights(m, err));
 	TRY(read_ceilings(m, err));
@@ -295,8 +292,7 @@ void tk_model_free(struct tk_model *m)
 {
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
 	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->ceilings, &m->kernel_report_rows,
-	        &m->tuning_rows};
+	        &m->series_rows, &m->night_rows, &m->ceilings};
 	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
 	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
 	        &m->nights_by_id};
@@ -319,10 +315,5 @@ void tk_model_free(struct tk_model *m)
 	free(m->nights);
 	free(m->series);
 	free(m->changes);
-	free(m->kernel_traces);
-	free(m->tunings);
-	if (m->tuning_groups)
-		tk_tuning_groups_free(m->tuning_groups);
-	free(m->tuning_groups);
 	*m = (struct tk_model){0};
 }

@@ -14,10 +14,6 @@ struct tk_buf;
 struct tk_ceiling_row;
 struct tk_environment_row;
 struct tk_error;
-struct tk_kernel_report_row;
-struct tk_site_kernel_trace;
-struct tk_site_tuning;
-struct tk_tuning_groups;
 
 #define TK_SITE_WINDOW_POINTS \
 	64                      /* newest points of a series, drawn and listed without JavaScript */
@@ -97,16 +93,12 @@ struct tk_site_series {
 	bool is_unplanned; /* called missing, but the last night did not plan to measure it */
 	const struct tk_site_change *changes; /* oldest first */
 	size_t change_count;
-	/* what was recorded inside its kernels, newest; NULL: nothing */
-	const struct tk_site_kernel_trace *kernel_trace;
-	const struct tk_kernel_report_row *kernel_profile;
-	const struct tk_site_tuning *tuning; /* NULL: none */
 };
 
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
-	        build_rows, problem_rows, series_rows, night_rows, kernel_report_rows, tuning_rows;
+	        build_rows, problem_rows, series_rows, night_rows;
 	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
 	        problems_by_id, series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
@@ -117,13 +109,8 @@ struct tk_model {
 	char **revision_files;          /* of revision_rows[i]; NULL: it has no page */
 	struct tk_rows ceilings;        /* of each device the newest of each name and source */
 	size_t machine_count, device_count, night_count, series_count, change_count;
-	struct tk_site_kernel_trace *kernel_traces; /* newest first */
-	size_t kernel_trace_count;
-	struct tk_site_tuning *tunings; /* by group, then problem */
-	size_t tuning_count;
-	struct tk_tuning_groups *tuning_groups; /* NULL: nothing is stored */
-	int64_t newest_s;                       /* of all points; 0: none */
-	char **texts;                           /* names of files and of series */
+	int64_t newest_s; /* of all points; 0: none */
+	char **texts;     /* names of files and of series */
 	size_t text_count, text_room;
 };
 

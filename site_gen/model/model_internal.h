@@ -5,8 +5,6 @@
 #include "site_gen/model/model.h"
 
 int tk_model_join_series(struct tk_model *m, struct tk_error *err);
-int tk_model_join_kernel_reports(struct tk_model *m, struct tk_error *err);
-int tk_model_join_tunings(struct tk_model *m, struct tk_error *err);
 int tk_model_join_changes(struct tk_model *m, struct tk_error *err);
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err);
 void tk_model_assign_styles(struct tk_model *m);

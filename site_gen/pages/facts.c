@@ -17,7 +17,7 @@ static struct tk_arg night_id(const struct tk_night_row *n)
 	return id_or_null(n != NULL, n ? n->id : 0);
 }
 
-static int make_table(
+int tk_page_make_table(
         struct tk_store *s, const char *columns, const char *name, struct tk_error *err)
 {
 	AUTO_TEXT drop = tk_sprintf("DROP TABLE IF EXISTS temp.%s", name);
@@ -27,7 +27,7 @@ static int make_table(
 	return tk_store_run(s, create, TK_NO_ARGS, err);
 }
 
-static int insert(
+int tk_page_insert(
         struct tk_store *s, const char *table, const struct tk_arg *row, struct tk_error *err)
 {
 	AUTO(tk_buf) sql = TK_BUF_INIT;
@@ -40,21 +40,21 @@ static int insert(
 
 static int store_machines(const struct tk_model *m, struct tk_error *err)
 {
-	TRY(make_table(
+	TRY(tk_page_make_table(
 	        m->store, "place, name, last_night_id, analysed_night_id", "page_machine", err));
 	for (size_t i = 0; i < m->machine_count; i++) {
 		const struct tk_site_machine *machine = &m->machines[i];
 		const struct tk_arg row[] = {tk_arg_int(machine->row->id), tk_arg_int((int64_t)i),
 		        tk_arg_text(machine->row->name), night_id(machine->last_night),
 		        night_id(machine->analysed_night), {0}};
-		TRY(insert(m->store, "page_machine", row, err));
+		TRY(tk_page_insert(m->store, "page_machine", row, err));
 	}
 	return 0;
 }
 
 static int store_nights(const struct tk_model *m, struct tk_error *err)
 {
-	TRY(make_table(
+	TRY(tk_page_make_table(
 	        m->store, "file, as_of_s, started_s, finished_s, status", "page_night", err));
 	TRY(tk_store_run(m->store,
 	        "INSERT INTO page_night SELECT id, NULL, as_of_s, started_s, finished_s, status"
@@ -93,7 +93,7 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 {
 	static const struct tk_point none = {.value = NAN, .lo = NAN, .hi = NAN};
 	size_t op = 0; /* the first of its operation */
-	TRY(make_table(m->store, SERIES_COLUMNS, "page_series", err));
+	TRY(tk_page_make_table(m->store, SERIES_COLUMNS, "page_series", err));
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		const struct tk_point *last = tk_series_last_point(s), *p = last ? last : &none;
@@ -132,7 +132,7 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 		        tk_arg_int((int64_t)s->style),
 		        real_or_null(tk_ceiling_set_efficiency(&ceilings, s, p->value)),
 		        tk_arg_text(find_limit(&ceilings, s->problem)), {0}};
-		TRY(insert(m->store, "page_series", row, err));
+		TRY(tk_page_insert(m->store, "page_series", row, err));
 	}
 	return 0;
 }
@@ -140,10 +140,10 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 /* The words of lists with their meanings and tones. */
 static int store_words(struct tk_store *s, struct tk_error *err)
 {
-	TRY(make_table(s, "list, value, word, meaning, tone", "page_word", err));
+	TRY(tk_page_make_table(s, "list, value, word, meaning, tone", "page_word", err));
 	for (const struct tk_tone_list *list = tk_tone_lists; list->name; list++)
 		for (int i = 0; i < list->words->count; i++)
-			TRY(insert(s, "page_word",
+			TRY(tk_page_insert(s, "page_word",
 			        TK_ARGS((const char *)NULL, list->name, i,
 			                tk_vocabulary_name(list->words, i),
 			                tk_vocabulary_meaning(list->words, i),
@@ -154,10 +154,10 @@ static int store_words(struct tk_store *s, struct tk_error *err)
 
 static int store_revisions(const struct tk_model *m, struct tk_error *err)
 {
-	TRY(make_table(m->store, "file", "page_revision_file", err));
+	TRY(tk_page_make_table(m->store, "file", "page_revision_file", err));
 	for (size_t i = 0; i < m->revision_rows.count; i++)
 		if (m->revision_files[i])
-			TRY(insert(m->store, "page_revision_file",
+			TRY(tk_page_insert(m->store, "page_revision_file",
 			        TK_ARGS(TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i)
 			                        ->id,
 			                m->revision_files[i]),
@@ -167,8 +167,9 @@ static int store_revisions(const struct tk_model *m, struct tk_error *err)
 
 static int store_site(struct tk_store *s, const struct tk_site_options *o, struct tk_error *err)
 {
-	TRY(make_table(s, "title, base_url, now_s, tie, night_id, since_s", "page_site", err));
-	return insert(s, "page_site",
+	TRY(tk_page_make_table(
+	        s, "title, base_url, now_s, tie, night_id, since_s", "page_site", err));
+	return tk_page_insert(s, "page_site",
 	        TK_ARGS(1, o->title && *o->title ? o->title : "tracker",
 	                o->base_url ? o->base_url : "", o->now_s, o->tie, o->night_id, o->since_s),
 	        err);
@@ -182,5 +183,6 @@ int tk_page_store_facts(
 	TRY(store_machines(m, err));
 	TRY(store_nights(m, err));
 	TRY(store_revisions(m, err));
+	TRY(tk_page_store_tunings(m, err));
 	return store_series(m, err);
 }

@@ -444,24 +444,6 @@ static void set_tabs(struct tk_site *site, struct tk_value *page, const char *cu
 	}
 }
 
-/* How many kernels of the operation have a trace; "": none. */
-static void set_traced(struct tk_site *site, struct tk_value *page, const char *op)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < site->model.kernel_trace_count; i++)
-		count += !strcmp(site->model.kernel_traces[i].problem->op, op);
-	tk_value_set_fmt(page, "traced", count ? "%zu" : "", count);
-}
-
-/* How many of its problems were tuned; "": none. */
-static void set_tuned(struct tk_site *site, struct tk_value *page, const char *op)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < site->model.tuning_count; i++)
-		count += !strcmp(site->model.tunings[i].problem->op, op);
-	tk_value_set_fmt(page, "tuned", count ? "%zu" : "", count);
-}
-
 /* Every problem of an operation on one device. */
 static int write_all(struct tk_site *site, const char *op, const char *file,
         const struct tk_site_device *device, struct tk_error *err)
@@ -472,8 +454,7 @@ static int write_all(struct tk_site *site, const char *op, const char *file,
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
 	set_tabs(site, page, op);
 	tk_value_set_flag(page, "whole", true);
-	set_traced(site, page, op);
-	set_tuned(site, page, op);
+	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op), err));
 	tk_value_set_fmt(page, "op_href", "%s.html", file);
 	struct tk_value *devices = tk_value_add_list(page, "devices");
 	TRY(add_device(site, devices, &kernel, device, err));
@@ -493,8 +474,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	        "which problem.",
 	        tk_op_title(op));
 	tk_value_set_flag(page, "whole", false);
-	set_traced(site, page, op);
-	set_tuned(site, page, op);
+	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op), err));
 	struct tk_value *devices = tk_value_add_list(page, "devices");
 	bool *cut = tk_calloc(m->device_count + 1, sizeof *cut);
 	int status = 0;

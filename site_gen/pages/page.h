@@ -68,8 +68,6 @@ int tk_page_write_series(struct tk_site *site, struct tk_error *err);
 int tk_page_write_trends(struct tk_site *site, struct tk_error *err);
 int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err);
-int tk_page_write_tunings(struct tk_site *site, struct tk_error *err);
-int tk_page_write_kernel_traces(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err); /* and badges */
 /* What they add to the page; `unused` is 0. */
 int tk_page_add_versions(
@@ -129,20 +127,5 @@ int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct t
  * colours in the order of `variants`. */
 void tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
         const struct tk_site_device *device, const char *const *variants, size_t variant_count);
-
-/* ---- what other pages show of a result ---- */
-
-struct tk_site_kernel_trace;
-void tk_kernel_trace_path(const struct tk_site_kernel_trace *t, char path[TK_PAGE_PATH_SIZE]);
-/* when, time, recording ("" where there is a base), runs, tensor_share, wait_share, idle_share. */
-void tk_kernel_trace_set_summary(struct tk_value *o, const struct tk_site_kernel_trace *t);
-
-struct tk_site_tuning;
-void tk_tuning_path(const struct tk_site_tuning *t, char path[TK_PAGE_PATH_SIZE]);
-/* default, winner (the configuration to use, "" for none), default_time, winner_time, gain,
- * gain_range ("" without A/B runs), gain_tone, pairs ("" for none), evaluations, candidate_count,
- * verdict, verdict_meaning, verdict_tone, state, and when; flags is_default (the winner is the
- * default) and is_stale. */
-void tk_tuning_set_summary(struct tk_value *o, const struct tk_site_tuning *t);
 
 #endif

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/present.h"
 #include "base/try.h"
 #include "core/outcome.h"
 #include "site_gen/charts/charts.h"
+#include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/records.h"
 #include "site_gen/pages/page.h"
@@ -77,7 +79,7 @@ static int draw_pairs(struct tk_site *site, struct tk_value *member, struct tk_e
 
 /* What a trace found inside the kernel of a member; "": nothing. */
 static int find_inside(struct tk_site *site, const struct tk_value *member,
-        char text[TK_KERNEL_CHANGE_SIZE], char path[TK_PAGE_PATH_SIZE], struct tk_error *err)
+        char text[TK_KERNEL_CHANGE_SIZE], struct tk_error *err)
 {
 	const struct tk_site_series *s = tk_model_find_series(&site->model, member->id);
 	const char *good_rev = tk_value_find_text(member, "good_rev");
@@ -88,8 +90,6 @@ static int find_inside(struct tk_site *site, const struct tk_value *member,
 	        tk_value_find_text(member, "bad_rev"), &result, err));
 	if (result)
 		tk_kernel_report_summarize(result, text);
-	if (*text && s->kernel_trace)
-		tk_kernel_trace_path(s->kernel_trace, path);
 	return 0;
 }
 
@@ -97,12 +97,15 @@ static int add_groups(
         struct tk_site *site, struct tk_value *page, const char *key, struct tk_error *err)
 {
 	for (struct tk_value *g = tk_value_find_list(page, key)->first; g; g = g->next) {
-		char text[TK_KERNEL_CHANGE_SIZE] = "", path[TK_PAGE_PATH_SIZE] = "";
+		char text[TK_KERNEL_CHANGE_SIZE] = "";
+		const char *path = "";
 		struct tk_value *m = tk_value_find_list(g, "members")->first;
 		for (; m; m = m->next) {
 			TRY(draw_pairs(site, m, err));
-			if (!*text && site->model.kernel_report_rows.count)
-				TRY(find_inside(site, m, text, path, err));
+			if (*text)
+				continue;
+			TRY(find_inside(site, m, text, err));
+			path = *text ? tk_value_find_text(m, "trace_path") : "";
 		}
 		tk_value_set_clip(g, "inside", text, 300);
 		tk_value_set(g, "inside_href", path);
@@ -115,6 +118,52 @@ static int add_measured(
 {
 	TRY(add_groups(site, page, "open", err));
 	return add_groups(site, page, "closed", err);
+}
+
+/* ---- traces/: the timelines of the kernels of a launch ---- */
+
+#define TIMELINES_MAX 16
+
+struct timelines {
+	struct tk_site *site;
+	struct tk_value *list;
+};
+
+static int read_timelines(void *user, const struct tk_query_row *row, struct tk_error *err)
+{
+	struct timelines *lines = user;
+	struct tk_site *site = lines->site;
+	json_auto_t *stored = json_loads(row->values[0].text, 0, NULL);
+	char text[TK_FORMAT_SIZE];
+	for (size_t i = 0; i < json_array_size(stored) && i < TIMELINES_MAX; i++) {
+		struct tk_timeline t;
+		tk_timeline_read(json_array_get(stored, i), &t);
+		if (t.span_count && t.duration_ns) {
+			struct tk_value *o = tk_value_append(lines->list);
+			int64_t end_ns = tk_svg_draw_timeline(&site->markup, &t);
+			tk_page_set_markup(site, o, "timeline_markup");
+			tk_value_set_clip(o, "name", t.kernel, 60);
+			tk_value_set_flag(o, "timeline", end_ns > 0);
+			tk_value_set_int(o, "index", (int64_t)i);
+			tk_value_set_int(o, "multiprocessor", t.multiprocessor);
+			tk_value_set_quantity(o, "drawn_end", (double)end_ns, "ns", "");
+			tk_value_set(
+			        o, "left_out", t.left_out ? tk_format_count(t.left_out, text) : "");
+			tk_data_add_timeline(&site->page, &t, i);
+		}
+		tk_timeline_free(&t);
+	}
+	return 0;
+}
+
+static int add_timelines(
+        struct tk_site *site, struct tk_value *page, int64_t id, struct tk_error *err)
+{
+	struct timelines lines = {site, tk_value_add_list(page, "timelines")};
+	tk_buf_clear(&site->page);
+	TRY(tk_store_query(site->model.store, "SELECT timeline FROM kernel_report WHERE id = ?1",
+	        TK_ARGS(id), read_timelines, &lines, err));
+	return tk_output_put(site->out, tk_value_find_text(page, "data"), &site->page, err);
 }
 
 /* ---- all ---- */
@@ -152,8 +201,10 @@ static const struct page pages[] = {
         {"feed", TK_SECTION_ALERTS},
         {"method", TK_SECTION_METHOD, "method.html", "Method"},
         {"compare", TK_SECTION_COMPARE, "compare.html", "Compare", .add = tk_page_add_compare},
-        {.write = tk_page_write_kernel_traces},
-        {.write = tk_page_write_tunings},
+        {"kernel_trace", TK_SECTION_KERNELS, .add = add_timelines},
+        {"kernel_traces", TK_SECTION_KERNELS},
+        {"tuning", TK_SECTION_KERNELS},
+        {"tunings", TK_SECTION_KERNELS},
         {.write = tk_page_write_api},
 };
 

@@ -66,6 +66,13 @@ static void set_spark(struct query *q, struct tk_value *o, const struct tk_arg *
 		tk_value_set(o, "spark_markup", "");
 }
 
+static void set_bar(struct query *q, struct tk_value *o, const struct tk_arg *share)
+{
+	if (share->kind != TK_ARG_NULL)
+		tk_svg_draw_bar(&q->site->markup, share->real, "rest");
+	tk_page_set_markup(q->site, o, "bar_markup");
+}
+
 static void set_revision(struct query *q, struct tk_value *o, const struct tk_arg *id)
 {
 	tk_page_set_revision(q->site, o, find_revision(q, id));
@@ -102,6 +109,7 @@ static const struct {
 	const char *key;
 	void (*set)(struct query *q, struct tk_value *o, const struct tk_arg *cell);
 } expansions[] = {
+        {"bar", set_bar},
         {"base", set_base},
         {"change", set_change},
         {"mark", set_mark},

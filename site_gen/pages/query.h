@@ -10,6 +10,7 @@
  *   "change+"    a change of that series: change, direction, glyph; "" for a text
  *   "step+"      after / before of that series: step_markup
  *   "spark+"     spark_markup of that series
+ *   "bar+"       a share: bar_markup
  *   "revision+"  the id of a revision: all that tk_page_set_revision() sets
  *   "base+" and then "range+"  the ids of two revisions: all that tk_page_set_revision_range() sets
  *   "mark+"      a style: mark_markup
@@ -41,6 +42,12 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
 /* What the model knows and SQL does not, as tables page_machine, page_night, ... */
 int tk_page_store_facts(
         const struct tk_model *m, const struct tk_site_options *options, struct tk_error *err);
+int tk_page_store_tunings(const struct tk_model *m, struct tk_error *err);
+/* Makes a temporary table with an id and these columns, and adds a row to it. */
+int tk_page_make_table(
+        struct tk_store *s, const char *columns, const char *name, struct tk_error *err);
+int tk_page_insert(
+        struct tk_store *s, const char *table, const struct tk_arg *row, struct tk_error *err);
 /* A JSON object as a list of keys and values. */
 void tk_page_set_attributes(struct tk_value *o, const char *key, const char *json);
 

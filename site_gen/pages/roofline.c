@@ -36,13 +36,16 @@ static int find_since(const struct tk_model *m, const struct tk_site_machine *ma
 	        INT64_MAX, since_s, err);
 }
 
-static void set_measured(const struct tk_site_series *s, struct tk_roofline_point *out)
+/* Sets what `tracker profile` counted of a series. */
+static int set_measured(void *user, const struct tk_query_row *row, struct tk_error *err)
 {
-	struct tk_site_profile profile;
-	if (!s->kernel_profile)
-		return;
-	tk_kernel_profile_read(s->kernel_profile, s->problem->flops, &profile);
-	memcpy(out->measured, profile.intensity, sizeof out->measured);
+	struct tk_roofline_points *points = user;
+	for (size_t i = 0; i < points->count; i++)
+		for (int k = 0;
+		        points->at[i].series->row->id == row->values[0].i && k < TK_PROFILED_LEVELS;
+		        k++)
+			points->at[i].measured[k] = row->values[1 + k].real;
+	return 0;
 }
 
 /* The newest point of each series that is not too old for the ceilings. */
@@ -60,14 +63,14 @@ static int collect(const struct tk_site *site, const struct tk_site_device *devi
 		        last->as_of_s < since_s || !(s->problem->flops > 0) ||
 		        !(s->problem->bytes > 0) || !(last->value > 0))
 			continue;
-		struct tk_roofline_point *point = &out->at[out->count++];
-		*point = (struct tk_roofline_point){s, s->problem->flops / s->problem->bytes,
-		        s->problem->flops / last->value,
+		out->at[out->count++] = (struct tk_roofline_point){s,
+		        s->problem->flops / s->problem->bytes, s->problem->flops / last->value,
 		        tk_ceiling_set_efficiency(ceilings, s, last->value),
 		        last->night_id != device->machine->last_night->id, {NAN, NAN, NAN}};
-		set_measured(s, point);
 	}
-	return 0;
+	return tk_store_query(m->store,
+	        "SELECT series_id, flops / dram, flops / l2, flops / l1 FROM page_profile",
+	        TK_NO_ARGS, set_measured, out, err);
 }
 
 static int compare_by_efficiency(const void *a, const void *b)

@@ -145,59 +145,9 @@ static int set_builds(struct tk_site *site, struct tk_value *page, const struct 
 	return 0;
 }
 
-/* ---- what was recorded inside its kernels ---- */
-
-/* The counters of `tracker profile`. */
-static void set_profile(struct tk_value *page, const struct tk_site_series *s)
-{
-	struct tk_value *list = tk_value_add_list(page, "profile");
-	char text[2 * TK_FORMAT_SIZE], bytes[TK_FORMAT_SIZE];
-	struct tk_site_profile p;
-	if (!s->kernel_profile)
-		return;
-	tk_kernel_profile_read(s->kernel_profile, s->problem->flops, &p);
-	if (isfinite(p.tensor_share))
-		add_fact(list, "Tensor cores work", tk_format_percent(p.tensor_share, text));
-	for (int i = 0; i < TK_PROFILED_LEVELS; i++) {
-		bool known = isfinite(p.intensity[i]);
-		if (!isfinite(p.bytes[i]))
-			continue;
-		snprintf(text, sizeof text, known ? "%s, %.*f FLOP/B" : "%s",
-		        tk_format_value(p.bytes[i], "bytes", bytes), p.intensity[i] < 9.95 ? 1 : 0,
-		        p.intensity[i]);
-		add_fact(list, tk_profiled_level_names[i], text);
-	}
-	add_fact(list, "Counted", tk_format_minute(s->kernel_profile->started_s, text));
-}
-
-static void set_trace(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
-{
-	char path[TK_PAGE_PATH_SIZE];
-	if (!s->kernel_trace)
-		return;
-	struct tk_value *o = tk_value_add_object(page, "kernel_trace");
-	tk_kernel_trace_path(s->kernel_trace, path);
-	tk_value_set(o, "trace_path", path);
-	tk_kernel_trace_set_summary(o, s->kernel_trace);
-}
-
-static void set_tuning(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
-{
-	char path[TK_PAGE_PATH_SIZE];
-	if (!s->tuning)
-		return;
-	struct tk_value *o = tk_value_add_object(page, "tuning");
-	tk_tuning_path(s->tuning, path);
-	tk_value_set(o, "tuning_path", path);
-	tk_tuning_set_summary(o, s->tuning);
-}
-
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err)
 {
-	set_trace(site, page, s);
-	set_tuning(site, page, s);
-	set_profile(page, s);
 	TRY(set_run_facts(site, page, s, err));
 	return set_builds(site, page, s, err);
 }

@@ -1,4 +1,5 @@
 /* The functions of SQL that make texts for people, for the queries of pages. */
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,10 @@
 #include "base/present.h"
 #include "base/try.h"
 #include "base/version.h"
+#include "core/kernel_report.h"
 #include "core/outcome.h"
 #include "core/status.h"
+#include "core/tune_config.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/query.h"
@@ -21,6 +24,7 @@
 #include "stats/compare.h"
 #include "store/query/code_facts.h"
 
+#define FIGURE_MAX 1e15
 #define RETURN_TEXT(made) \
 	char text[TK_LINK_SIZE]; \
 	return tk_strdup(made)
@@ -94,6 +98,46 @@ static char *rounded(const struct tk_arg *a)
 	struct tk_format_scale scale = tk_format_choose_scale(a[0].real, a[1].text);
 	double v = a[0].real / scale.divisor;
 	return tk_sprintf("%.*f %.20s", v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, scale.unit);
+}
+
+/* nanos(ns): "12.3 µs"; a dash for NULL */
+static char *nanos(const struct tk_arg *a)
+{
+	RETURN_TEXT(tk_format_value(fabs(a[0].real) < 0.05 ? 0 : a[0].real, "ns", text));
+}
+
+/* share(ratio): "62 %"; a dash for NULL, and for what another program wrote that is no share */
+static char *share(const struct tk_arg *a)
+{
+	bool is_share = a[0].real >= 0 && a[0].real <= 1.0005;
+	RETURN_TEXT(is_share ? tk_format_percent(a[0].real, text) : "–");
+}
+
+/* figure(value): a number that another program wrote; NULL: none, or absurd */
+static double figure(const struct tk_arg *a)
+{
+	bool is_number = a[0].kind == TK_ARG_INT || a[0].kind == TK_ARG_REAL;
+	return is_number && fabs(a[0].real) <= FIGURE_MAX ? a[0].real : NAN;
+}
+
+/* kernel_cause(json): what tk_kernel_change_read() says of a kernel of a stored trace */
+static char *kernel_cause(const struct tk_arg *a)
+{
+	struct tk_kernel_change change;
+	json_auto_t *kernel = json_loads(a[0].text, 0, NULL);
+	tk_kernel_change_read(kernel, &change);
+	return tk_strdup(change.cause);
+}
+
+/* tune_parameters(configuration): {"mc":768,"kc":128} */
+static char *tune_parameters(const struct tk_arg *a)
+{
+	struct tk_tune_parameter parameters[TK_TUNE_PARAMETERS_MAX];
+	size_t count = tk_tune_config_parse(a[0].text, parameters);
+	json_auto_t *all = json_object();
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(all, parameters[i].name, json_integer(parameters[i].value));
+	return json_dumps(all, JSON_COMPACT);
 }
 
 /* counted(integer): "12,345" */
@@ -304,12 +348,15 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"duration", 1, duration},
 	        {"environment_diff", 2, environment_diff},
 	        {"half", 3, half},
+	        {"figure", 1, .number = figure},
 	        {"in_url", 1, in_url},
 	        {"is_timed", 1, is_timed},
 	        {"is_unreliable", 2, is_unreliable},
 	        {"interval", 6, interval},
 	        {"iso", 1, iso},
+	        {"kernel_cause", 1, kernel_cause},
 	        {"minute", 1, minute},
+	        {"nanos", 1, nanos},
 	        {"paired_shift", 2, paired_shift},
 	        {"percent", 1, percent},
 	        {"phrase", 1, phrase},
@@ -318,10 +365,12 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"quantity", 2, quantity},
 	        {"range_href", 3, range_href},
 	        {"rounded", 2, rounded},
+	        {"share", 1, share},
 	        {"short_rev", 1, short_rev},
 	        {"slug", 1, slug},
 	        {"step", 2, step},
 	        {"tone", 2, tone},
+	        {"tune_parameters", 1, tune_parameters},
 	        {"version_key", 1, version_key},
 	};
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -270,8 +270,11 @@ static void call_function(sqlite3_context *context, int count, sqlite3_value **v
 
 	for (int i = 0; i < count; i++)
 		args[i] = read_value(values[i]);
-	char *text = f->compute(args);
+	double number = f->number ? f->number(args) : NAN;
+	char *text = f->number ? NULL : f->compute(args);
 
+	if (isfinite(number))
+		sqlite3_result_double(context, number);
 	if (text)
 		sqlite3_result_text(context, text, -1, free);
 }
