@@ -40,6 +40,8 @@ int tk_store_begin(
         struct tk_store *s, struct tk_error *err); /* nests: only the outermost commits */
 int tk_store_commit(struct tk_store *s, struct tk_error *err);
 void tk_store_rollback(struct tk_store *s);
+/* Commits where status is TK_OK, else rolls back. Returns status, or that of the commit. */
+int tk_store_end(struct tk_store *s, int status, struct tk_error *err);
 /* Reads between the two see one snapshot, and thousands of queries lock the file only once. Does
  * nothing within a transaction; begin no transaction in between. */
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
@@ -222,7 +224,8 @@ struct tk_alert_row {
 
 	/* Read only: of that verdict. NAN, "": not known. */
 	enum tk_cause cause;
-	double before_value, after_value, change, change_lo, change_hi; /* change of a failure: 0 */
+	double before_value, after_value, change, change_lo,
+	        change_hi; /* change of a failure: NAN */
 	enum tk_ab_decision ab_decision;
 	uint32_t ab_count, ab_failed, ab_fastest;
 	double ab_change, ab_lo, ab_hi;
@@ -433,11 +436,6 @@ int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t be
 int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
         size_t most, struct tk_rows *out, struct tk_error *err);
 
-/* The newest point of every series that has one, by series. */
-struct tk_newest_point {
-	int64_t series_id, as_of_s, night_id;
-};
-int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err);
 /* The earliest night that measured a revision, or resolved to it; 0: none. */
 int tk_store_find_revision_night(
         struct tk_store *s, int64_t revision_id, int64_t *night_id, struct tk_error *err);

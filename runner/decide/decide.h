@@ -1,15 +1,13 @@
 /* History -> change points, verdicts, alerts. Reads and writes through store.h, decides with
  * decide/rules and stats/. */
-#ifndef TK_DETECT_H
-#define TK_DETECT_H
+#ifndef TK_DECIDE_H
+#define TK_DECIDE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/diff_row.h"
 #include "core/triage.h"
-#include "decide/report/diff_mean.h"
-#include "decide/triage/missing_data.h"
 
 struct tk_error;
 struct tk_store;
@@ -49,9 +47,26 @@ struct tk_diff_range {
 	int64_t base_night_id, head_night_id; /* instead of times; 0: none */
 	const char *machine;                  /* its name; NULL: all */
 	/* Machines are analysed whole; these choose the rows that are reported. */
-	const char *const *filters; /* "key:glob", see filter.h; NULL-terminated, or NULL */
+	const char *const *filters; /* "key:glob", see below; NULL-terminated, or NULL */
 	const char *const *ignored; /* a row that matches one is left out */
 };
+
+/* How much faster or slower the code became: the geometric mean of the changes of several series.
+ * Rows that the environment changed or that cannot be compared do not count. Equal code and changes
+ * from before the range count as no change; A/B runs count by what they measured. */
+struct tk_diff_mean {
+	double change;   /* positive is worse; NAN: no row counts */
+	size_t rows;     /* that count */
+	size_t nightly;  /* of them, rows known by nightly timings alone */
+	size_t unstable; /* of these, rows whose timings are unstable */
+	double sum;      /* of logarithms */
+};
+void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r); /* from {NAN} */
+/* Most of its timings are unstable, which makes the mean unreliable. */
+bool tk_diff_mean_is_unstable(const struct tk_diff_mean *m);
+#define TK_DIFF_MEAN_TEXT_SIZE 128
+/* "+1.2 %", with a caveat if it is unreliable; "-" if no row counts. */
+const char *tk_diff_mean_format(const struct tk_diff_mean *m, char out[TK_DIFF_MEAN_TEXT_SIZE]);
 
 struct tk_diff_report {
 	struct tk_diff_row *rows; /* most severe first */
@@ -101,5 +116,75 @@ struct tk_detect_replay_counts {
 int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options,
         const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
         struct tk_error *err);
+
+/* ---- data that did not arrive for some nights ---- */
+
+/* No data for options->missing_data_nights nights: of a machine, of an upstream on a
+ * machine, or of a series; the largest of these that applies. A series whose runs end in another
+ * outcome (crashed, wrong) is not missing: that is reported the night it begins. */
+struct tk_missing_data {
+	char uid[65], group_uid[65], title[512];
+	int64_t machine_id, upstream_id, series_id; /* 0: all of them */
+	int64_t night_id, last_s;                   /* the last night with data */
+};
+struct tk_missing_data_list {
+	struct tk_missing_data *at;
+	size_t count;
+};
+/* Without data that has been missing for more than 90 days. Free *out in any case. */
+int tk_missing_data_find(struct tk_store *s, const struct tk_detect_options *options,
+        struct tk_missing_data_list *out, struct tk_error *err);
+void tk_missing_data_list_free(struct tk_missing_data_list *list);
+/* Opens an alert for each, and closes those whose data arrived again. An open alert stays open
+ * beyond the 90 days. night_id: an unfinished night that counts as finished; 0: none. */
+int tk_missing_data_update_alerts(struct tk_store *s, const struct tk_detect_options *options,
+        int64_t night_id, struct tk_error *err);
+
+/* The uid of an alert or a group: the hash of these parts, the same on every machine and every
+ * night. */
+#define TK_ALERT_UID_SIZE 65
+void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT_UID_SIZE]);
+
+/* ---- "key:glob" filters: which series to report ---- */
+
+/* What filters see of a series. No member is NULL. */
+struct tk_filter_fields {
+	const char *backend, *problem, *title, *op, *dtype, *device, *device_name, *machine,
+	        *upstream, *metric, *mode, *config, *role, *series;
+};
+/* The keys, NULL-terminated. */
+const char *const *tk_filter_keys(void);
+/* filters: NULL-terminated, or NULL. TK_EUSAGE: no key, an unknown key, or an empty glob. */
+int tk_filter_check(const char *const *filters, struct tk_error *err);
+/* Filters of one key are alternatives; different keys must all match. Ignores case. */
+bool tk_filter_match(const char *const *filters, const struct tk_filter_fields *s);
+/* At least one filter matches. */
+bool tk_filter_match_any(const char *const *filters, const struct tk_filter_fields *s);
+
+/* ---- the monitor on histories as plain arrays, wherever they came from ---- */
+
+struct tk_series_history {
+	const char *id;
+	const char *machine; /* "": all of them are on one machine */
+	size_t n;
+	const double *value;            /* oldest first; values that are not positive are ignored */
+	const int64_t *day;             /* of each value, ascending */
+	const char *const *environment; /* of each value, for example its driver; NULL: unknown */
+};
+struct tk_alarm {
+	size_t night;     /* position of the night that reported it */
+	size_t index;     /* of the first point at the new level */
+	size_t retracted; /* of the night that retracted it; 0: none */
+	double before, after;
+};
+struct tk_alarms {
+	struct tk_alarm *at;
+	size_t count;
+};
+/* What each night would have reported, with what was known that night: out[i] of series i. Free
+ * with tk_alarms_free. */
+int tk_series_history_replay(const struct tk_series_history *series, size_t count,
+        const struct tk_detect_options *options, struct tk_alarms *out, struct tk_error *err);
+void tk_alarms_free(struct tk_alarms *alarms, size_t count);
 
 #endif

@@ -211,5 +211,5 @@ int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err)
 {
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, rename_machine(s, old_name, new_name, err), err);
+	return tk_store_end(s, rename_machine(s, old_name, new_name, err), err);
 }

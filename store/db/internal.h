@@ -150,8 +150,6 @@ void tk_db_free_uids(struct tk_store *s);
 /* ---- transactions ---------------------------------------------------------------------------- */
 
 int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
-/* Commits where status is 0, else rolls back. Returns status, or that of the commit. */
-int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err);
 
 /* ---- row_io.c: one row ----------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ static int run_migrations(struct tk_store *s, struct tk_error *err)
 static int migrate(struct tk_store *s, struct tk_error *err)
 {
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, run_migrations(s, err), err);
+	return tk_store_end(s, run_migrations(s, err), err);
 }
 
 static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *err)

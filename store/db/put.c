@@ -96,7 +96,7 @@ int tk_store_put(struct tk_store *s, enum tk_table_id table, const void *row, in
 	        table != TK_TABLE_alert)
 		return tk_row_put(s, table, row, id, NULL, err);
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, put_row(s, table, row, id ? id : &unused, err), err);
+	return tk_store_end(s, put_row(s, table, row, id ? id : &unused, err), err);
 }
 
 /* ---- nights ---------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ int tk_store_begin_night(
         struct tk_store *s, const struct tk_night_row *row, int64_t *id, struct tk_error *err)
 {
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, begin_night(s, row, id, err), err);
+	return tk_store_end(s, begin_night(s, row, id, err), err);
 }
 
 int tk_store_finish_night(struct tk_store *s, int64_t night_id, enum tk_night_status night_status,
@@ -151,7 +151,7 @@ int tk_store_put_jobs(
         struct tk_store *s, const struct tk_job_row *rows, size_t count, struct tk_error *err)
 {
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, put_many(s, TK_TABLE_job, rows, count, err), err);
+	return tk_store_end(s, put_many(s, TK_TABLE_job, rows, count, err), err);
 }
 
 static int assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t count, int64_t device_id,
@@ -172,7 +172,7 @@ int tk_store_assign_jobs(struct tk_store *s, const int64_t *job_ids, size_t coun
         int64_t device_id, struct tk_error *err)
 {
 	TRY(tk_store_begin(s, err));
-	return tk_db_end_transaction(s, assign_jobs(s, job_ids, count, device_id, err), err);
+	return tk_store_end(s, assign_jobs(s, job_ids, count, device_id, err), err);
 }
 
 static int replace_many(struct tk_store *s, enum tk_table_id table, const char *clear,
@@ -183,7 +183,7 @@ static int replace_many(struct tk_store *s, enum tk_table_id table, const char *
 
 	if (!status)
 		status = put_many(s, table, rows, count, err);
-	return tk_db_end_transaction(s, status, err);
+	return tk_store_end(s, status, err);
 }
 
 int tk_store_replace_change_points(struct tk_store *s, int64_t series_id,
@@ -257,7 +257,7 @@ int tk_store_put_run(struct tk_store *s, const struct tk_run_row *run,
 	int64_t run_id = 0;
 
 	TRY(tk_store_begin(s, err));
-	TRY(tk_db_end_transaction(s,
+	TRY(tk_store_end(s,
 	        put_run(s, run, points, samples, sample_counts, point_count, &run_id, err), err));
 	if (id)
 		*id = run_id;

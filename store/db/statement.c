@@ -203,7 +203,7 @@ void tk_store_rollback(struct tk_store *s)
 	}
 }
 
-int tk_db_end_transaction(struct tk_store *s, int status, struct tk_error *err)
+int tk_store_end(struct tk_store *s, int status, struct tk_error *err)
 {
 	if (!status)
 		return tk_store_commit(s, err);

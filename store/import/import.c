@@ -340,7 +340,7 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 	if (!status && request->dry_run)
 		tk_store_rollback(s);
 	else
-		status = tk_db_end_transaction(s, status, err);
+		status = tk_store_end(s, status, err);
 	if (!status && counts)
 		*counts = sink.counts;
 	return status;

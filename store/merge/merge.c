@@ -360,7 +360,7 @@ static int merge(struct merge *m, struct tk_error *err)
 	if (!m->from->is_trusted)
 		TRY(tk_store_verify(m->from, err));
 	TRY(tk_store_begin(m->into, err));
-	return tk_db_end_transaction(m->into, merge_all(m, err), err);
+	return tk_store_end(m->into, merge_all(m, err), err);
 }
 
 int tk_store_merge(struct tk_store *into, struct tk_store *from, struct tk_merge_counts *counts,

@@ -242,22 +242,6 @@ int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t unt
 	return 0;
 }
 
-/* One look into the index for each series: grouping would read them all. */
-int tk_store_list_newest_points(struct tk_store *s, struct tk_rows *out, struct tk_error *err)
-{
-	static const struct tk_db_column columns[] = {TK_MEMBER(struct tk_newest_point, series_id),
-	        TK_MEMBER(struct tk_newest_point, as_of_s),
-	        TK_MEMBER(struct tk_newest_point, night_id)};
-	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_newest_point, columns);
-
-	return tk_store_select(s,
-	        "SELECT m.series_id, m.as_of_s, m.night_id FROM series s CROSS JOIN measurement m"
-	        " ON m.series_id=s.id AND (m.as_of_s, m.run_id)=(SELECT as_of_s, run_id"
-	        " FROM measurement WHERE series_id=s.id ORDER BY as_of_s DESC, run_id DESC LIMIT 1)"
-	        " ORDER BY s.id",
-	        TK_NO_ARGS, &type, out, err);
-}
-
 int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
 {

@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
 #include "cli/markup.h"
-#include "decide/history/catalog.h"
+#include "decide/decide.h"
 
 #define SCHEMA "tracker-diff/2"
 #define ROW_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))

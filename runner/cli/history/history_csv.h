@@ -4,7 +4,7 @@
 #ifndef TK_HISTORY_CSV_H
 #define TK_HISTORY_CSV_H
 #include "base/clock.h"
-#include "decide/monitor/series_history.h"
+#include "decide/decide.h"
 
 struct tk_history_csv;
 struct tk_error;

@@ -233,7 +233,7 @@ int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options, 
 	if (!status)
 		status = tk_records_select(s, triage_sql, TK_NO_ARGS, &triage, err);
 	if (!status)
-		status = tk_missing_data_find(s, options, 0, &missing, err);
+		status = tk_missing_data_find(s, options, &missing, err);
 	for (size_t i = 0; !status && i < missing.count; i++)
 		status = add_unwritten(s, &missing.at[i], options->now_s, alerts, err);
 	alerts = sort(alerts, by_group);

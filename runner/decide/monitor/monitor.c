@@ -2,12 +2,15 @@
 #include "decide/monitor/monitor.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/serializer.h"
+#include "base/try.h"
 #include "decide/monitor/monitor_internal.h"
 #include "stats/compare.h"
 #include "stats/monitor_internal.h"
@@ -16,21 +19,12 @@
 #define SERIES_PER_PART 16     /* at least: a thread is not worth it for fewer */
 #define RETRACTION_NIGHTS 7    /* a series that is back by then has not changed */
 
-int tk_monitor_out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while monitoring series");
-}
-
-int tk_monitor_new(
-        const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err)
+struct tk_monitor *tk_monitor_new(const struct tk_monitor_options *options)
 {
 	struct tk_monitor *m = tk_calloc(1, sizeof *m);
 
-	if (!m)
-		return tk_monitor_out_of_memory(err);
 	m->options = *options;
-	*out = m;
-	return TK_OK;
+	return m;
 }
 
 void tk_monitor_free(struct tk_monitor *m)
@@ -62,74 +56,43 @@ struct monitored_series *tk_monitor_find_series(const struct tk_monitor *m, int6
 	return i ? &m->series[i - 1] : NULL;
 }
 
-static bool grow_index(struct tk_monitor *m, int64_t id)
+static void grow_index(struct tk_monitor *m, int64_t id)
 {
 	const size_t size = (size_t)id + (size_t)id / 2 + 64;
-	size_t *grown;
 
 	if ((size_t)id < m->index_size)
-		return true;
-	grown = tk_realloc(m->index, size * sizeof *grown);
-	memset(grown + m->index_size, 0, (size - m->index_size) * sizeof *grown);
-	m->index = grown;
+		return;
+	m->index = tk_realloc(m->index, size * sizeof *m->index);
+	memset(m->index + m->index_size, 0, (size - m->index_size) * sizeof *m->index);
 	m->index_size = size;
-	return true;
-}
-
-static bool grow_series(struct tk_monitor *m)
-{
-	const size_t capacity = m->capacity ? 2 * m->capacity : 64;
-	struct monitored_series *series;
-	double *work;
-
-	if (m->count < m->capacity)
-		return true;
-	series = tk_realloc(m->series, capacity * sizeof *series);
-	work = tk_realloc(m->work, 2 * capacity * sizeof *work);
-	m->series = series ? series : m->series;
-	m->work = work ? work : m->work;
-	if (!series || !work)
-		return false;
-	m->capacity = capacity;
-	return true;
 }
 
 int tk_monitor_add_series(
         struct tk_monitor *m, int64_t id, struct monitored_series **out, struct tk_error *err)
 {
-	struct tk_level_monitor *model;
-
 	if (id < 0 || id > TK_MONITOR_SERIES_MAX)
 		return tk_fail(err, TK_EDATA, "series id %lld is out of range, expected 0 to %lld",
 		        (long long)id, (long long)TK_MONITOR_SERIES_MAX);
-	if (!grow_series(m) || !grow_index(m, id))
-		return tk_monitor_out_of_memory(err);
-	model = tk_level_monitor_new(m->options.min_effect);
-	if (!model)
-		return tk_monitor_out_of_memory(err);
-	m->series[m->count] = (struct monitored_series){.id = id, .model = model};
+	if (m->count == m->capacity) {
+		m->capacity = m->capacity ? 2 * m->capacity : 64;
+		m->series = tk_realloc(m->series, m->capacity * sizeof *m->series);
+		m->work = tk_realloc(m->work, 2 * m->capacity * sizeof *m->work);
+	}
+	grow_index(m, id);
+	m->series[m->count] = (struct monitored_series){
+	        .id = id, .model = tk_level_monitor_new(m->options.min_effect)};
 	*out = &m->series[m->count++];
 	m->index[id] = m->count;
 	return TK_OK;
 }
 
-static bool reserve_points(struct monitored_series *s, size_t n)
-{
-	const size_t capacity = 2 * n + 16 < WINDOW ? 2 * n + 16 : WINDOW;
-	struct point *grown;
-
-	if (s->capacity >= n || s->capacity >= WINDOW)
-		return true;
-	grown = tk_realloc(s->points, capacity * sizeof *grown);
-	s->points = grown;
-	s->capacity = capacity;
-	return true;
-}
-
-bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n)
+void tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n)
 {
 	m->longest = n > m->longest ? n : m->longest;
-	return reserve_points(s, n);
+	if (s->capacity >= n || s->capacity >= WINDOW)
+		return;
+	s->capacity = 2 * n + 16 < WINDOW ? 2 * n + 16 : WINDOW;
+	s->points = tk_realloc(s->points, s->capacity * sizeof *s->points);
 }
 
 /* ---- a night ---- */
@@ -148,7 +111,7 @@ static bool is_environment_change(const struct tk_monitor *m, const struct monit
 	return changed;
 }
 
-static int add_event(struct tk_monitor_events *events, const struct tk_monitor_event *event)
+static void add_event(struct tk_monitor_events *events, const struct tk_monitor_event *event)
 {
 	if (events->count == events->capacity) {
 		const size_t capacity = events->capacity ? 2 * events->capacity : 16;
@@ -156,7 +119,6 @@ static int add_event(struct tk_monitor_events *events, const struct tk_monitor_e
 		events->capacity = capacity;
 	}
 	events->at[events->count++] = *event;
-	return TK_OK;
 }
 
 static struct tk_monitor_event make_event(
@@ -188,7 +150,7 @@ static enum tk_monitor_event_kind classify(struct monitored_series *s, bool is_l
 }
 
 /* Accepts the candidate step of a series. */
-static int accept(struct monitored_series *s, struct tk_monitor_events *events)
+static void accept(struct monitored_series *s, struct tk_monitor_events *events)
 {
 	const struct tk_changepoint_candidate *c = &s->candidate;
 	struct tk_monitor_event event;
@@ -199,7 +161,7 @@ static int accept(struct monitored_series *s, struct tk_monitor_events *events)
 	        (struct step){point_at(s, c->split)->day, c->after - c->before};
 	is_level = tk_level_monitor_accept(s->model, c, &nights);
 	event = make_event(s, classify(s, is_level, nights));
-	return add_event(events, &event);
+	add_event(events, &event);
 }
 
 /* The environment changed where the series steps. */
@@ -214,14 +176,13 @@ static bool is_convincing(const struct tk_monitor *m, const struct monitored_ser
 }
 
 /* Accepts the candidates of the night that are expected or convincing. */
-static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
+static void decide(struct tk_monitor *m, struct tk_monitor_events *events)
 {
 	struct monitored_series **accepted = tk_malloc((m->count + 1) * sizeof(*accepted)),
 	                        **asked = tk_malloc((m->count + 1) * sizeof(*asked));
 	size_t accepted_count = 0, asked_count = 0;
-	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < m->count; i++) {
+	for (size_t i = 0; i < m->count; i++) {
 		struct monitored_series *s = &m->series[i];
 
 		if (!s->tonight)
@@ -233,13 +194,12 @@ static int decide(struct tk_monitor *m, struct tk_monitor_events *events)
 		if (!s->is_machines)
 			asked[asked_count++] = s;
 	}
-	if (!status && asked_count)
-		status = tk_monitor_find_machine_steps(m, asked, asked_count);
-	for (size_t i = 0; !status && i < accepted_count; i++)
-		status = accept(accepted[i], events);
+	if (asked_count)
+		tk_monitor_find_machine_steps(m, asked, asked_count);
+	for (size_t i = 0; i < accepted_count; i++)
+		accept(accepted[i], events);
 	free(asked);
 	free(accepted);
-	return status;
 }
 
 static bool has_young_series(const struct tk_monitor *m)
@@ -342,13 +302,10 @@ static void find_candidates(struct tk_monitor *m)
 int tk_monitor_add_night(struct tk_monitor *m, const struct tk_monitor_point *points, size_t count,
         struct tk_monitor_events *events, struct tk_error *err)
 {
-	int status = tk_monitor_take_points(m, points, count, err);
-
-	if (status)
-		return status;
+	TRY(tk_monitor_take_points(m, points, count, err));
 	find_candidates(m);
-	status = decide(m, events);
-	return status ? tk_monitor_out_of_memory(err) : TK_OK;
+	decide(m, events);
+	return TK_OK;
 }
 
 size_t tk_monitor_find_last_point(
@@ -368,4 +325,127 @@ double tk_monitor_level(const struct tk_monitor *m, int64_t series)
 	const struct monitored_series *s = tk_monitor_find_series(m, series);
 
 	return s && s->n >= TK_MONITOR_NIGHTS_MIN ? exp(tk_level_monitor_level(s->model)) : NAN;
+}
+
+/* ---- its state, as numbers: written and read by the same code ---- */
+
+#define NIGHTS_MAX ((size_t)1 << 24) /* more cannot be a state */
+
+static int64_t *column_at(struct monitored_series *s, size_t i, size_t offset)
+{
+	return (int64_t *)(void *)((char *)point_at(s, i) + offset);
+}
+
+/* A column of the points, as runs of equal differences: most nights are a day after the one before,
+ * in the same environment. */
+static void serialize_column(struct monitored_series *s, size_t offset, struct tk_serializer *io)
+{
+	int64_t last = 0;
+
+	for (size_t i = first_kept_point(s), count; i < s->n && !io->failed; i += count) {
+		int64_t by = io->reading ? 0 : *column_at(s, i, offset) - last;
+
+		for (count = 1; !io->reading && i + count < s->n; count++)
+			if (*column_at(s, i + count, offset) -
+			                *column_at(s, i + count - 1, offset) !=
+			        by)
+				break;
+		tk_serialize_int(io, &by);
+		tk_serialize_size(io, &count, s->n - i);
+		io->failed |= !count;
+		for (size_t k = 0; !io->failed && k < count; k++)
+			*column_at(s, i + k, offset) = last += by;
+	}
+}
+
+/* Only the adjusted values that differ from the values, each with its number. */
+static void serialize_adjusted(struct monitored_series *s, struct tk_serializer *io)
+{
+	size_t left = 0;
+
+	for (size_t i = first_kept_point(s); i < s->n; i++) {
+		left += point_at(s, i)->adjusted != point_at(s, i)->y;
+		if (io->reading)
+			point_at(s, i)->adjusted = point_at(s, i)->y;
+	}
+	tk_serialize_size(io, &left, WINDOW);
+	for (size_t i = first_kept_point(s); left && i < s->n && !io->failed; i++, left--) {
+		while (!io->reading && i + 1 < s->n &&
+		        point_at(s, i)->adjusted == point_at(s, i)->y)
+			i++;
+		tk_serialize_size(io, &i, s->n - 1);
+		io->failed |= i < first_kept_point(s);
+		if (!io->failed)
+			tk_serialize_double(io, &point_at(s, i)->adjusted);
+	}
+}
+
+static void serialize_points(struct monitored_series *s, struct tk_serializer *io)
+{
+	for (size_t i = first_kept_point(s); i < s->n; i++)
+		tk_serialize_double(io, &point_at(s, i)->y);
+	serialize_adjusted(s, io);
+	serialize_column(s, offsetof(struct point, at), io);
+	serialize_column(s, offsetof(struct point, day), io);
+	serialize_column(s, offsetof(struct point, environment), io);
+}
+
+static void serialize_steps(struct monitored_series *s, struct tk_serializer *io)
+{
+	tk_serialize_size(io, &s->step_count, NIGHTS_MAX);
+	for (size_t i = first_kept_step(s); i < s->step_count && !io->failed; i++) {
+		tk_serialize_int(io, &s->steps[i % REMEMBERED_STEPS].day);
+		tk_serialize_double(io, &s->steps[i % REMEMBERED_STEPS].change);
+	}
+	tk_serialize_size(io, &s->alarm_count, NIGHTS_MAX);
+	tk_serialize_int(io, &s->alarm_first);
+	tk_serialize_int(io, &s->alarm_last_good);
+}
+
+static int serialize_series(
+        struct tk_monitor *m, struct monitored_series *s, struct tk_serializer *io)
+{
+	tk_serialize_size(io, &s->n, NIGHTS_MAX);
+	if (io->failed)
+		return TK_EDATA;
+	if (io->reading)
+		tk_monitor_reserve(m, s, s->n);
+	if (io->reading && s->points)
+		memset(s->points, 0, s->capacity * sizeof *s->points);
+	serialize_points(s, io);
+	serialize_steps(s, io);
+	return io->failed ? TK_EDATA : tk_level_monitor_serialize(s->model, s->n, io);
+}
+
+/* Number i of the series: the next one of a state that is read. *out NULL: this is not a state. */
+static int find_series(struct tk_monitor *m, size_t i, struct tk_serializer *io,
+        struct monitored_series **out, struct tk_error *err)
+{
+	int64_t id = io->reading ? 0 : m->series[i].id;
+
+	*out = NULL;
+	tk_serialize_int(io, &id);
+	if (io->failed)
+		return TK_OK;
+	if (!io->reading)
+		*out = &m->series[i];
+	else if (!tk_monitor_find_series(m, id))
+		return tk_monitor_add_series(m, id, out, err);
+	return TK_OK;
+}
+
+int tk_monitor_serialize(struct tk_monitor *m, struct tk_serializer *io, struct tk_error *err)
+{
+	size_t count = m->count;
+
+	tk_serialize_size(io, &count, (size_t)TK_MONITOR_SERIES_MAX);
+	for (size_t i = 0; !io->failed && i < count; i++) {
+		struct monitored_series *s;
+
+		TRY(find_series(m, i, io, &s, err));
+		io->failed |= !s || serialize_series(m, s, io);
+	}
+	if (io->failed || (io->reading && count && io->next != io->count))
+		return tk_fail(err, TK_EDATA, "the stored state of the monitor is damaged");
+	return TK_OK;
 }

@@ -53,8 +53,7 @@ struct tk_monitor_events {
 	size_t count, capacity;
 };
 
-int tk_monitor_new(
-        const struct tk_monitor_options *options, struct tk_monitor **out, struct tk_error *err);
+struct tk_monitor *tk_monitor_new(const struct tk_monitor_options *options);
 void tk_monitor_free(struct tk_monitor *m);
 /* All points of one night; those of a series follow each other. Events are appended to *events.
  * TK_EDATA: a series id is out of range. */

@@ -1,4 +1,4 @@
-/* State of the monitor. Private to monitor*.c. */
+/* State of the monitor. Private to monitor.c and monitor_machine.c. */
 #ifndef TK_DECIDE_MONITOR_INTERNAL_H
 #define TK_DECIDE_MONITOR_INTERNAL_H
 #include "decide/monitor/monitor.h"
@@ -65,21 +65,20 @@ static inline size_t first_kept_step(const struct monitored_series *s)
 	return s->step_count > REMEMBERED_STEPS ? s->step_count - REMEMBERED_STEPS : 0;
 }
 
-int tk_monitor_out_of_memory(struct tk_error *err);
 struct monitored_series *tk_monitor_find_series(const struct tk_monitor *m, int64_t id);
 /* *out stays as it is on failure. TK_EDATA: the id is out of range. */
 int tk_monitor_add_series(
         struct tk_monitor *m, int64_t id, struct monitored_series **out, struct tk_error *err);
 /* Room for n points of the series. */
-bool tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n);
+void tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t n);
 
 /* monitor_machine.c: takes the points of a night, without the shift that the machine's series
  * share. */
 int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *points,
         size_t count, struct tk_error *err);
 /* Sets is_machines of series with a candidate: it is a step of the machine where most of the other
- * series shifted as much, or many made the same step. 0 or TK_ENOMEM. */
-int tk_monitor_find_machine_steps(
+ * series shifted as much, or many made the same step. */
+void tk_monitor_find_machine_steps(
         const struct tk_monitor *m, struct monitored_series *const *asked, size_t count);
 
 #endif

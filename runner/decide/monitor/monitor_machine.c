@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/try.h"
 #include "decide/monitor/monitor_internal.h"
 #include "stats/summary.h"
 
@@ -78,25 +79,21 @@ static void compute_shifts(void *arg, int64_t first, int64_t count)
 static int list_first_points(struct tk_monitor *m, const struct tk_monitor_point *points,
         size_t count, struct shifts *out, size_t *found, struct tk_error *err)
 {
-	int status = TK_OK;
-
 	*found = 0;
 	for (size_t i = 0; i < m->count; i++)
 		m->series[i].tonight = false;
-	for (size_t i = 0; !status && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct monitored_series *s = tk_monitor_find_series(m, points[i].series);
 
 		if (!is_positive(&points[i]))
 			continue;
 		if (!s)
-			status = tk_monitor_add_series(m, points[i].series, &s, err);
-		if (status)
-			return status;
+			TRY(tk_monitor_add_series(m, points[i].series, &s, err));
 		if (!s->tonight && s->n >= RECENT_NIGHTS)
 			out->points[(*found)++] = &points[i];
 		s->tonight = true;
 	}
-	return status;
+	return TK_OK;
 }
 
 /* The shift of the machine tonight, by the first point of each series. */
@@ -104,15 +101,12 @@ static int find_shift(struct tk_monitor *m, const struct tk_monitor_point *point
         double *shift, struct tk_error *err)
 {
 	struct shifts shifts = {.m = m, .points = tk_malloc((count + 1) * sizeof(*shifts.points))};
-	size_t found = 0;
-	int status = shifts.points ? list_first_points(m, points, count, &shifts, &found, err)
-	                           : tk_monitor_out_of_memory(err);
+	size_t found;
+	int status = list_first_points(m, points, count, &shifts, &found, err);
 
-	if (!status) {
-		shifts.out = m->work;
-		tk_parallel_for((int64_t)found, STEPS_PER_PART, compute_shifts, &shifts);
-		*shift = significant_median(m->work, found);
-	}
+	shifts.out = m->work;
+	tk_parallel_for((int64_t)found, STEPS_PER_PART, compute_shifts, &shifts);
+	*shift = significant_median(m->work, found);
 	free(shifts.points);
 	return status;
 }
@@ -121,9 +115,9 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
         size_t count, struct tk_error *err)
 {
 	double shift;
-	int status = find_shift(m, points, count, &shift, err);
+	TRY(find_shift(m, points, count, &shift, err));
 
-	for (size_t i = 0; !status && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct tk_monitor_point *p = &points[i];
 		struct monitored_series *s = tk_monitor_find_series(m, p->series);
 
@@ -135,12 +129,11 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
 		const double removed =
 		        moved * shift > 0 ? copysign(fmin(fabs(moved), fabs(shift)), shift) : 0;
 
-		if (!tk_monitor_reserve(m, s, s->n + 1))
-			return tk_monitor_out_of_memory(err);
+		tk_monitor_reserve(m, s, s->n + 1);
 		*point_at(s, s->n++) =
 		        (struct point){y, y - removed, p->at, p->day, p->environment};
 	}
-	return status;
+	return TK_OK;
 }
 
 /* The first kept point since a day. */
@@ -250,17 +243,14 @@ static bool is_machine_step(const struct days *d, const struct monitored_series 
 struct attribution {
 	const struct days *days;
 	struct monitored_series *const *asked;
-	_Atomic int status;
 };
 
 static void attribute_part(void *arg, int64_t first, int64_t count)
 {
-	struct attribution *a = arg;
+	const struct attribution *a = arg;
 	double *work = tk_malloc((a->days->m->count + 1) * sizeof *work);
 
-	if (!work)
-		a->status = TK_ENOMEM;
-	for (int64_t i = first; work && i < first + count; i++)
+	for (int64_t i = first; i < first + count; i++)
 		a->asked[i]->is_machines = is_machine_step(a->days, a->asked[i], work);
 	free(work);
 }
@@ -281,23 +271,16 @@ static size_t list_days(struct monitored_series *const *asked, size_t count, int
 	return days;
 }
 
-int tk_monitor_find_machine_steps(
+void tk_monitor_find_machine_steps(
         const struct tk_monitor *m, struct monitored_series *const *asked, size_t count)
 {
 	struct days days = {.m = m, .at = tk_malloc((2 * count + 1) * sizeof *days.at)};
-	struct attribution a = {.days = &days, .asked = asked, .status = TK_ENOMEM};
+	struct attribution a = {.days = &days, .asked = asked};
 
-	if (days.at) {
-		days.count = list_days(asked, count, days.at);
-		days.change = tk_malloc((days.count * m->count + 1) * sizeof *days.change);
-	}
-	if (days.change) {
-		a.status = TK_OK;
-		tk_parallel_for(
-		        (int64_t)(days.count * m->count), STEPS_PER_PART, compute_days, &days);
-		tk_parallel_for((int64_t)count, 1, attribute_part, &a);
-	}
+	days.count = list_days(asked, count, days.at);
+	days.change = tk_malloc((days.count * m->count + 1) * sizeof *days.change);
+	tk_parallel_for((int64_t)(days.count * m->count), STEPS_PER_PART, compute_days, &days);
+	tk_parallel_for((int64_t)count, 1, attribute_part, &a);
 	free(days.change);
 	free(days.at);
-	return a.status;
 }

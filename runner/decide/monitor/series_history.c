@@ -1,11 +1,10 @@
-/* Replays histories night by night, machine by machine: see series_history.h. */
-#include "decide/monitor/series_history.h"
-
+/* Replays histories night by night, machine by machine. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/try.h"
 #include "decide/decide.h"
 #include "decide/monitor/monitor.h"
 
@@ -23,11 +22,6 @@ struct machine {
 	struct tk_monitor_point *points; /* of a night */
 	struct tk_monitor_events events;
 };
-
-static int out_of_memory(struct tk_error *err)
-{
-	return tk_fail(err, TK_ENOMEM, "out of memory while replaying histories");
-}
 
 static int by_machine(const void *a, const void *b)
 {
@@ -62,25 +56,22 @@ static bool next_day(const struct machine *m, int64_t *day)
 	return more;
 }
 
-static int add_alarm(struct series_cursor *p, const struct tk_monitor_event *e)
+static void add_alarm(struct series_cursor *p, const struct tk_monitor_event *e)
 {
 	struct tk_alarms *out = p->out;
-	struct tk_alarm *at;
 
 	if (e->kind == TK_MONITOR_RETRACTED)
 		out->at[out->count - 1].retracted = p->now - 1;
 	if (e->kind != TK_MONITOR_STEP)
-		return TK_OK;
-	at = tk_realloc(out->at, (out->count + 1) * sizeof *at);
-	out->at = at;
-	at[out->count++] = (struct tk_alarm){p->now - 1, (size_t)e->first, 0, e->before, e->after};
-	return TK_OK;
+		return;
+	out->at = tk_realloc(out->at, (out->count + 1) * sizeof *out->at);
+	out->at[out->count++] =
+	        (struct tk_alarm){p->now - 1, (size_t)e->first, 0, e->before, e->after};
 }
 
 static int replay_day(struct machine *m, int64_t day, struct tk_error *err)
 {
 	size_t count = 0;
-	int status;
 
 	for (size_t i = 0; i < m->count; i++) {
 		struct series_cursor *p = &m->at[i];
@@ -92,11 +83,10 @@ static int replay_day(struct machine *m, int64_t day, struct tk_error *err)
 			        h->environment ? hash_name(h->environment[p->now]) : 0};
 	}
 	m->events.count = 0;
-	status = tk_monitor_add_night(m->monitor, m->points, count, &m->events, err);
-	for (size_t i = 0; !status && i < m->events.count; i++)
-		if (add_alarm(&m->at[m->events.at[i].series], &m->events.at[i]))
-			status = out_of_memory(err);
-	return status;
+	TRY(tk_monitor_add_night(m->monitor, m->points, count, &m->events, err));
+	for (size_t i = 0; i < m->events.count; i++)
+		add_alarm(&m->at[m->events.at[i].series], &m->events.at[i]);
+	return TK_OK;
 }
 
 static int replay_machine(
@@ -106,12 +96,12 @@ static int replay_machine(
 	        .min_effect = options->min_effect, .fdr = options->fdr};
 	size_t points = 0;
 	int64_t day = 0;
-	int status;
+	int status = TK_OK;
 
 	for (size_t i = 0; i < m->count; i++)
 		points += m->at[i].history->n;
 	m->points = tk_malloc((points + 1) * sizeof *m->points);
-	status = m->points ? tk_monitor_new(&o, &m->monitor, err) : out_of_memory(err);
+	m->monitor = tk_monitor_new(&o);
 	while (!status && next_day(m, &day))
 		status = replay_day(m, day, err);
 	tk_monitor_free(m->monitor);
@@ -127,10 +117,9 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 	int status = TK_OK;
 
 	memset(out, 0, count * sizeof *out);
-	for (size_t i = 0; !status && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		p[i] = (struct series_cursor){&series[i], &out[i], 0};
-	if (!status && count)
-		qsort(p, count, sizeof *p, by_machine);
+	qsort(p, count, sizeof *p, by_machine);
 	for (size_t i = 0, next; !status && i < count; i = next) {
 		struct machine m = {.at = p + i};
 
@@ -147,6 +136,6 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 
 void tk_alarms_free(struct tk_alarms *alarms, size_t count)
 {
-	for (size_t i = 0; alarms && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		free(alarms[i].at);
 }

@@ -1,6 +1,11 @@
-/* Rules for series without a recent timing: not measured, skipped, failed or too old. */
-#include "decide/rules/evidence.h"
+/* Rules for series whose nights show no step: not measured, failed or too old; nothing to compare
+ * with; steady, other events, and changes too small to detect. */
+#include <math.h>
+
 #include "decide/rules/rules.h"
+
+#define TOO_NOISY 0.25 /* minimum detectable change above which "same" would claim too much */
+#define MORE_NIGHTS_MAX 60
 
 /* ---- absence ---- */
 
@@ -25,11 +30,9 @@ static bool is_never_measured(const struct tk_evidence *e)
 	return is_absent(e) && !e->newest.exists;
 }
 
-static void decide_never_measured(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_not_measured(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	(void)e;
-	v->status = TK_VERDICT_NEW;
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_NOT_MEASURED}, NULL);
+	tk_verdict_add_number(v, TK_FACT_NOT_MEASURED, 0, 0);
 }
 
 /* A series that never had a timing cannot miss one. */
@@ -38,11 +41,9 @@ static bool is_gone_unsupported(const struct tk_evidence *e)
 	return is_absent(e) && !e->point_count && is_unsupported(&e->newest);
 }
 
-static void decide_gone_unsupported(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_was_unsupported(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	(void)e;
-	v->status = TK_VERDICT_UNSUPPORTED;
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_WAS_UNSUPPORTED}, NULL);
+	tk_verdict_add_number(v, TK_FACT_WAS_UNSUPPORTED, 0, 0);
 }
 
 /* A night that skipped it was its turn. */
@@ -53,23 +54,17 @@ static bool is_not_due(const struct tk_evidence *e)
 
 static void decide_not_due(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = e->newest.has_timing         ? TK_VERDICT_SAME
-	            : is_unsupported(&e->newest) ? TK_VERDICT_UNSUPPORTED
-	                                         : TK_VERDICT_FAILING;
-	if (!e->newest.has_timing)
+	if (!e->newest.has_timing) {
+		v->status =
+		        is_unsupported(&e->newest) ? TK_VERDICT_UNSUPPORTED : TK_VERDICT_FAILING;
 		tk_verdict_add_outcome(&e->newest, TK_FACT_OUTCOME, v);
+	}
 	tk_verdict_add_last_measured(e, v);
 }
 
 static bool is_missing(const struct tk_evidence *e)
 {
 	return e->was_left_out && !e->is_too_old;
-}
-
-static void decide_missing(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	v->status = TK_VERDICT_MISSING;
-	tk_verdict_add_last_measured(e, v);
 }
 
 static bool has_no_timing(const struct tk_evidence *e)
@@ -82,9 +77,8 @@ static bool is_skipped(const struct tk_evidence *e)
 	return has_no_timing(e) && was_skipped(&e->within) && e->point_count;
 }
 
-static void decide_skipped(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_outcome(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_MISSING;
 	tk_verdict_add_outcome(&e->within, TK_FACT_OUTCOME, v);
 }
 
@@ -95,9 +89,8 @@ static bool is_skipped_new(const struct tk_evidence *e)
 
 static void decide_skipped_new(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_NEW;
-	tk_verdict_add_outcome(&e->within, TK_FACT_OUTCOME, v);
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_NO_TIMING_YET}, NULL);
+	add_outcome(e, v);
+	tk_verdict_add_number(v, TK_FACT_NO_TIMING_YET, 0, 0);
 }
 
 /* It failed before, and did not work in between. */
@@ -113,8 +106,9 @@ static bool is_still_failing(const struct tk_evidence *e)
 /* A problem that a backend never supported, or no longer supports, is not a failure. */
 static void decide_still_failing(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = is_unsupported(&e->within) ? TK_VERDICT_UNSUPPORTED : TK_VERDICT_FAILING;
-	tk_verdict_add_outcome(&e->within, TK_FACT_OUTCOME, v);
+	if (is_unsupported(&e->within))
+		v->status = TK_VERDICT_UNSUPPORTED;
+	add_outcome(e, v);
 }
 
 static bool is_never_timed(const struct tk_evidence *e)
@@ -131,25 +125,22 @@ static void decide_never_timed(const struct tk_evidence *e, struct tk_verdict *v
 		v->bad_build_id = e->within.build_id;
 		v->first_bad_run_id = e->within.run_id;
 	}
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_NEVER_TIMED}, NULL);
+	tk_verdict_add_number(v, TK_FACT_NEVER_TIMED, 0, 0);
 }
 
 static void decide_newly_failed(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_NEWLY_FAILED;
 	v->good_build_id = e->last_point_build_id;
 	v->bad_build_id = e->within.build_id;
 	v->last_good_run_id = e->last_point_run_id;
 	v->first_bad_run_id = e->within.run_id;
-	tk_verdict_add_outcome(&e->within, TK_FACT_OUTCOME, v);
+	add_outcome(e, v);
 }
 
-static void decide_stale(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_age(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const double age_s = (double)(e->options->now_s - e->newest.as_of_s);
-
-	v->status = TK_VERDICT_STALE;
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_DATA_AGE, .number = {age_s}}, NULL);
+	tk_verdict_add_number(
+	        v, TK_FACT_DATA_AGE, (double)(e->options->now_s - e->newest.as_of_s), 0);
 }
 
 static bool is_stale(const struct tk_evidence *e)
@@ -158,19 +149,27 @@ static bool is_stale(const struct tk_evidence *e)
 }
 
 const struct tk_rule tk_rules_absence[] = {
-        {TK_RULE_NEVER_MEASURED, is_never_measured, tk_verdict_set_last_value,
-                decide_never_measured},
+        {TK_RULE_NEVER_MEASURED, is_never_measured, tk_verdict_set_last_value, TK_VERDICT_NEW,
+                .decide = add_not_measured},
         {TK_RULE_GONE_UNSUPPORTED, is_gone_unsupported, tk_verdict_set_last_value,
-                decide_gone_unsupported},
-        {TK_RULE_NOT_DUE, is_not_due, tk_verdict_set_last_value, decide_not_due},
-        {TK_RULE_MISSING, is_missing, tk_verdict_set_last_value, decide_missing},
-        {TK_RULE_NOT_MEASURED_RECENTLY, is_absent, tk_verdict_set_last_value, decide_stale},
-        {TK_RULE_SKIPPED, is_skipped, tk_verdict_set_last_value, decide_skipped},
-        {TK_RULE_SKIPPED_NEW, is_skipped_new, tk_verdict_set_last_value, decide_skipped_new},
-        {TK_RULE_STILL_FAILING, is_still_failing, tk_verdict_set_last_value, decide_still_failing},
-        {TK_RULE_NEVER_TIMED, is_never_timed, tk_verdict_set_last_value, decide_never_timed},
-        {TK_RULE_NEWLY_FAILED, has_no_timing, tk_verdict_set_last_value, decide_newly_failed},
-        {TK_RULE_STALE, is_stale, NULL, decide_stale},
+                TK_VERDICT_UNSUPPORTED, .decide = add_was_unsupported},
+        {TK_RULE_NOT_DUE, is_not_due, tk_verdict_set_last_value, TK_VERDICT_SAME,
+                .decide = decide_not_due},
+        {TK_RULE_MISSING, is_missing, tk_verdict_set_last_value, TK_VERDICT_MISSING,
+                .decide = tk_verdict_add_last_measured},
+        {TK_RULE_NOT_MEASURED_RECENTLY, is_absent, tk_verdict_set_last_value, TK_VERDICT_STALE,
+                .decide = add_age},
+        {TK_RULE_SKIPPED, is_skipped, tk_verdict_set_last_value, TK_VERDICT_MISSING,
+                .decide = add_outcome},
+        {TK_RULE_SKIPPED_NEW, is_skipped_new, tk_verdict_set_last_value, TK_VERDICT_NEW,
+                .decide = decide_skipped_new},
+        {TK_RULE_STILL_FAILING, is_still_failing, tk_verdict_set_last_value, TK_VERDICT_FAILING,
+                .decide = decide_still_failing},
+        {TK_RULE_NEVER_TIMED, is_never_timed, tk_verdict_set_last_value, TK_VERDICT_FAILING,
+                .decide = decide_never_timed},
+        {TK_RULE_NEWLY_FAILED, has_no_timing, tk_verdict_set_last_value, TK_VERDICT_NEWLY_FAILED,
+                .decide = decide_newly_failed},
+        {TK_RULE_STALE, is_stale, NULL, TK_VERDICT_STALE, .decide = add_age},
         {0},
 };
 
@@ -181,12 +180,10 @@ static bool lacks_chosen_baseline(const struct tk_evidence *e)
 	return e->lacks_baseline;
 }
 
-static void decide_baseline_not_measured(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_missing_baseline(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_BASELINE_NOT_MEASURED};
-
-	v->status = TK_VERDICT_NOT_COMPARABLE;
-	tk_verdict_add_fact(v, fact, e->options->baseline_name);
+	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_BASELINE_NOT_MEASURED},
+	        e->options->baseline_name);
 }
 
 static bool is_first_timing(const struct tk_evidence *e)
@@ -199,22 +196,187 @@ static bool is_first_timing_after_failure(const struct tk_evidence *e)
 	return is_first_timing(e) && e->previous.exists && !e->previous.has_timing;
 }
 
-static void decide_first_timing_after_failure(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_outcome_before(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_FIXED;
 	tk_verdict_add_outcome(&e->previous, TK_FACT_OUTCOME_BEFORE, v);
 }
 
-static void decide_first_timing(const struct tk_evidence *e, struct tk_verdict *v)
+const struct tk_rule tk_rules_baseline[] = {
+        {TK_RULE_BASELINE_NOT_MEASURED, lacks_chosen_baseline, NULL, TK_VERDICT_NOT_COMPARABLE,
+                .decide = add_missing_baseline},
+        {TK_RULE_FIRST_TIMING_AFTER_FAILURE, is_first_timing_after_failure,
+                tk_verdict_set_new_value, TK_VERDICT_FIXED, .decide = add_outcome_before},
+        {TK_RULE_FIRST_TIMING, is_first_timing, tk_verdict_set_new_value, TK_VERDICT_NEW},
+        {0},
+};
+
+/* ---- steady ---- */
+
+static bool had_alert(const struct tk_evidence *e)
 {
-	(void)e;
-	v->status = TK_VERDICT_NEW;
+	return e->alert.exists && e->alert.opened_s >= e->monitor.retracted.first_s;
 }
 
-const struct tk_rule tk_rules_baseline[] = {
-        {TK_RULE_BASELINE_NOT_MEASURED, lacks_chosen_baseline, NULL, decide_baseline_not_measured},
-        {TK_RULE_FIRST_TIMING_AFTER_FAILURE, is_first_timing_after_failure,
-                tk_verdict_set_new_value, decide_first_timing_after_failure},
-        {TK_RULE_FIRST_TIMING, is_first_timing, tk_verdict_set_new_value, decide_first_timing},
+/* The monitor took a step back that lasted a few nights. */
+static bool is_retracted(const struct tk_evidence *e)
+{
+	return e->monitor.retracted.exists &&
+	       (!had_alert(e) ||
+	               tk_evidence_is_at_baseline(e, e->step.levels.after, e->step.threshold));
+}
+
+static void decide_retracted(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_fact fact = {
+	        .kind = TK_FACT_STEP_RETRACTED, .time_s = e->monitor.retracted.first_s};
+
+	if (had_alert(e))
+		v->status = TK_VERDICT_RECOVERED;
+	tk_verdict_add_fact(v, fact, NULL);
+}
+
+static bool is_shared_step(const struct tk_evidence *e)
+{
+	return e->monitor.machine_step.exists;
+}
+
+static void add_shared_step(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_monitor_step *step = &e->monitor.machine_step;
+	const struct tk_fact fact = {.kind = TK_FACT_SHARED_STEP,
+	        .time_s = step->first_s,
+	        .number = {step->after / step->before - 1}};
+
+	tk_verdict_add_fact(v, fact, NULL);
+}
+
+static bool is_changed_before(const struct tk_evidence *e)
+{
+	return e->adjusted.earlier;
+}
+
+static void add_changed_before(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_add_number(v, TK_FACT_CHANGED_BEFORE, e->is_night, 0);
+}
+
+/* According to the monitor, if there is one, the series has left the level of the alert. If its
+ * level is unknown, the night that closed the alert had decided so. */
+static bool has_left_alert(const struct tk_evidence *e)
+{
+	if (!e->monitor.is_monitored || !e->alert.exists)
+		return true;
+	if (isnan(e->monitor.level))
+		return e->alert.is_closed;
+	return tk_evidence_sign(e) * (log(e->monitor.level) - e->alert.baseline) <=
+	       e->step.threshold;
+}
+
+static bool is_back(const struct tk_evidence *e)
+{
+	return has_left_alert(e) &&
+	       tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
+}
+
+static void add_back(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_add_alert_fact(e, TK_FACT_BACK_TO_BASELINE, v);
+}
+
+static bool is_fixed(const struct tk_evidence *e)
+{
+	return e->previous.exists && !e->previous.has_timing;
+}
+
+/* The timings changed together with the machine's other series. */
+static bool is_shared_shift(const struct tk_evidence *e)
+{
+	return tk_evidence_is_suggestive(e, &e->raw.best) && e->raw_step.shared.exists &&
+	       e->raw_step.shared.significant;
+}
+
+static void add_shared_shift(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_add_shared_shift(&e->raw_step, v);
+	tk_verdict_add_environment(&e->raw_step, v);
+}
+
+static bool is_suggestive(const struct tk_evidence *e)
+{
+	return tk_evidence_is_suggestive(e, &e->adjusted.best);
+}
+
+/* Nights at the new level after which a change of this size would exceed the series' own
+ * threshold. */
+static double nights_still_needed(const struct tk_evidence *e)
+{
+	const struct tk_level_change *best = &e->adjusted.best;
+	const double sigma = e->adjusted.sigma;
+	const double error = (best->after - best->before) / TK_NOISE_STANDARD_ERRORS;
+	const double variance = pow(error, 2) - best->se_before * best->se_before;
+	const double needed = variance > 0 ? ceil(sigma * sigma / variance) : INFINITY;
+
+	return fmax(1, needed - (double)(e->point_count - best->split));
+}
+
+static void decide_suggestive(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const double change = expm1(e->adjusted.best.after - e->adjusted.best.before);
+	const double nights = nights_still_needed(e);
+
+	if (nights <= MORE_NIGHTS_MAX)
+		tk_verdict_add_number(v, TK_FACT_MORE_NIGHTS, change, nights);
+	else
+		tk_verdict_add_number(v, TK_FACT_WITHIN_NOISE, change, e->adjusted.sigma);
+	tk_verdict_set_unsure(e, v);
+}
+
+/* However noisy the series is, its whole interval is below the threshold. */
+static bool is_surely_small(const struct tk_evidence *e)
+{
+	const double before = e->step.before.value;
+
+	return !tk_evidence_exceeds_threshold(e, before, before * (1 + e->step.change.lo)) &&
+	       !tk_evidence_exceeds_threshold(e, before, before * (1 + e->step.change.hi));
+}
+
+static double detectable(const struct tk_evidence *e)
+{
+	return TK_NOISE_STANDARD_ERRORS * e->adjusted.whole.se;
+}
+
+static bool is_too_noisy(const struct tk_evidence *e)
+{
+	return detectable(e) > log1p(TOO_NOISY) && !is_surely_small(e);
+}
+
+static void decide_too_noisy(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_add_number(v, TK_FACT_TOO_NOISY, e->adjusted.sigma, expm1(detectable(e)));
+	tk_verdict_set_unsure(e, v);
+}
+
+static bool is_otherwise(const struct tk_evidence *e)
+{
+	return true;
+}
+
+const struct tk_rule tk_rules_steady[] = {
+        {TK_RULE_RETRACTED, is_retracted, tk_verdict_set_step, TK_VERDICT_SAME,
+                .decide = decide_retracted},
+        {TK_RULE_SHARED_STEP, is_shared_step, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
+                .decide = add_shared_step},
+        {TK_RULE_CHANGED_BEFORE, is_changed_before, tk_verdict_set_step, TK_VERDICT_SAME,
+                .decide = add_changed_before},
+        {TK_RULE_BACK, is_back, tk_verdict_set_step, TK_VERDICT_RECOVERED, .decide = add_back},
+        {TK_RULE_FIXED, is_fixed, tk_verdict_set_step, TK_VERDICT_FIXED,
+                .decide = add_outcome_before},
+        {TK_RULE_SHARED_SHIFT, is_shared_shift, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
+                .decide = add_shared_shift},
+        {TK_RULE_SUGGESTIVE, is_suggestive, tk_verdict_set_step, TK_VERDICT_UNSURE,
+                .decide = decide_suggestive},
+        {TK_RULE_TOO_NOISY, is_too_noisy, tk_verdict_set_step, TK_VERDICT_UNSURE,
+                .decide = decide_too_noisy},
+        {TK_RULE_NO_CHANGE, is_otherwise, tk_verdict_set_step, TK_VERDICT_SAME},
         {0},
 };

@@ -1,13 +1,10 @@
-/* Did the level change? See level_test.h. */
-#include "decide/rules/level_test.h"
-
+/* Did the level change? See rules.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
-#include "base/try.h"
+#include "decide/rules/rules.h"
 #include "stats/levels.h"
 #include "stats/noise.h"
 #include "stats/summary.h"
@@ -48,7 +45,7 @@ double tk_level_estimate(const double *y, size_t n)
 	return tk_median(work, n);
 }
 
-/* Scratch memory for the noise of n points. NULL: out of memory. */
+/* Scratch memory for the noise of n points. */
 static double *get_scratch(size_t n, double few[SCRATCH])
 {
 	return 2 * n < SCRATCH ? few : tk_malloc((2 * n + 1) * sizeof *few);

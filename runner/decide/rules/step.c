@@ -1,25 +1,12 @@
 /* Rules for series whose level changed: is the code the cause, and is the change new? */
 #include <math.h>
 
-#include "decide/rules/evidence.h"
 #include "decide/rules/rules.h"
 
 #define LASTING_NIGHTS 3 /* equal code at another level for so long: the machine, not chance */
 #define SEPARABLE_SERIES \
 	5            /* unchanged series that tell a change of the machine from one of the code */
 #define BACK_SHARE 3 /* one of so many nights at the level before: the new level does not last */
-
-static void set_builds(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	v->good_build_id = e->step.good_build_id;
-	v->bad_build_id = e->step.bad_build_id;
-}
-
-static void add_context(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	tk_verdict_add_shared_shift(&e->step, v);
-	tk_verdict_add_environment(&e->step, v);
-}
 
 static bool is_visible(const struct tk_evidence *e)
 {
@@ -54,7 +41,6 @@ static void decide_back_again(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	const struct tk_alert_evidence *a = e->ended.exists ? &e->ended : &e->alert;
 
-	v->status = TK_VERDICT_RECOVERED;
 	tk_verdict_add_fact(v,
 	        (struct tk_fact){.kind = TK_FACT_BACK_TO_BASELINE, .time_s = a->opened_s},
 	        a->bad_rev);
@@ -73,11 +59,9 @@ static bool only_machine_moved(const struct tk_evidence *e)
 
 static void decide_only_machine(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_UNADJUSTED, .number = {e->step.change.value}};
-
 	v->status = is_visible(e) ? TK_VERDICT_ENVIRONMENT : TK_VERDICT_SAME;
 	tk_verdict_add_shared_shift(&e->step, v);
-	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_add_number(v, TK_FACT_UNADJUSTED, e->step.change.value, 0);
 }
 
 /* A few nights are no evidence if the code is not known to be new and the monitor, which has seen
@@ -88,14 +72,9 @@ static bool is_too_early(const struct tk_evidence *e)
 	       !e->step.same_code_at_step && !e->step.is_new_build;
 }
 
-static void decide_too_early(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_too_early(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_TOO_EARLY,
-	        .number = {e->step.change.value, (double)e->step.nights}};
-
-	v->status = TK_VERDICT_UNSURE;
-	set_builds(e, v);
-	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_add_number(v, TK_FACT_TOO_EARLY, e->step.change.value, (double)e->step.nights);
 }
 
 static bool has_few_nights(const struct tk_evidence *e)
@@ -108,7 +87,6 @@ static void decide_few_nights(const struct tk_evidence *e, struct tk_verdict *v)
 	const struct tk_fact fact = {.kind = TK_FACT_FEW_NIGHTS,
 	        .number = {v->change.value, (double)e->step.nights, e->options->confirm_nights}};
 
-	set_builds(e, v);
 	tk_verdict_add_fact(v, fact, NULL);
 	tk_verdict_set_unsure(e, v);
 }
@@ -126,7 +104,6 @@ static void decide_few_samples(const struct tk_evidence *e, struct tk_verdict *v
 	        .number = {v->change.value, e->step.samples_before, e->step.samples_after,
 	                e->options->min_samples}};
 
-	set_builds(e, v);
 	tk_verdict_add_fact(v, fact, NULL);
 	tk_verdict_set_unsure(e, v);
 }
@@ -141,11 +118,7 @@ static void decide_unchanged_code(const struct tk_evidence *e, struct tk_verdict
 {
 	const bool same = e->step.same_code, environment = *e->step.environment.text;
 
-	set_builds(e, v);
-	add_context(e, v);
-	tk_verdict_add_fact(v,
-	        (struct tk_fact){.kind = same ? TK_FACT_SAME_CODE : TK_FACT_CODE_CHANGED_LATER},
-	        NULL);
+	tk_verdict_add_number(v, same ? TK_FACT_SAME_CODE : TK_FACT_CODE_CHANGED_LATER, 0, 0);
 	v->status = environment || (same && e->step.nights >= LASTING_NIGHTS)
 	                    ? TK_VERDICT_ENVIRONMENT
 	            : same ? TK_VERDICT_SAME
@@ -164,12 +137,9 @@ static bool is_other_environment(const struct tk_evidence *e)
 	return e->is_step && e->step.environment.hard && !can_separate(e);
 }
 
-static void decide_other_environment(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_no_control(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_NOT_COMPARABLE;
-	set_builds(e, v);
-	add_context(e, v);
-	tk_verdict_add_fact(v, (struct tk_fact){.kind = TK_FACT_NO_CONTROL}, NULL);
+	tk_verdict_add_number(v, TK_FACT_NO_CONTROL, 0, 0);
 }
 
 static double worsening(const struct tk_evidence *e)
@@ -183,14 +153,9 @@ static bool is_spike(const struct tk_evidence *e)
 	return e->is_step && e->adjusted.spike && !e->by_monitor;
 }
 
-static void decide_spike(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_spike(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	const struct tk_fact fact = {.kind = TK_FACT_SPIKE, .number = {worsening(e) > 0 ? 1 : -1}};
-
-	v->status = TK_VERDICT_UNSURE;
-	set_builds(e, v);
-	add_context(e, v);
-	tk_verdict_add_fact(v, fact, NULL);
+	tk_verdict_add_number(v, TK_FACT_SPIKE, worsening(e) > 0 ? 1 : -1, 0);
 }
 
 static bool is_worse(const struct tk_evidence *e)
@@ -214,8 +179,6 @@ static void decide_back_since(const struct tk_evidence *e, struct tk_verdict *v)
 	const struct tk_fact fact = {.kind = TK_FACT_BACK_SINCE,
 	        .number = {(double)s->nights_back, (double)s->nights, (double)s->newest_back}};
 
-	set_builds(e, v);
-	add_context(e, v);
 	tk_verdict_add_fact(v, fact, NULL);
 	tk_verdict_set_unsure(e, v);
 }
@@ -227,19 +190,9 @@ static bool is_still_at_alert(const struct tk_evidence *e)
 	return is_worse(e) && tk_evidence_is_at_alert(e, s->start_s, s->levels.after, s->threshold);
 }
 
-static void decide_still_at_alert(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_still_at_alert(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_SAME;
-	set_builds(e, v);
-	add_context(e, v);
 	tk_verdict_add_alert_fact(e, TK_FACT_STILL_AT_ALERT, v);
-}
-
-static void decide_regressed(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	v->status = TK_VERDICT_REGRESSED;
-	set_builds(e, v);
-	add_context(e, v);
 }
 
 static bool is_back_after_step(const struct tk_evidence *e)
@@ -247,11 +200,8 @@ static bool is_back_after_step(const struct tk_evidence *e)
 	return e->is_step && tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
 }
 
-static void decide_back_after_step(const struct tk_evidence *e, struct tk_verdict *v)
+static void add_back_after_step(const struct tk_evidence *e, struct tk_verdict *v)
 {
-	v->status = TK_VERDICT_RECOVERED;
-	set_builds(e, v);
-	add_context(e, v);
 	tk_verdict_add_alert_fact(e, TK_FACT_BACK_TO_BASELINE, v);
 }
 
@@ -260,27 +210,29 @@ static bool is_improved(const struct tk_evidence *e)
 	return e->is_step;
 }
 
-static void decide_improved(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	v->status = TK_VERDICT_IMPROVED;
-	set_builds(e, v);
-	add_context(e, v);
-}
-
 const struct tk_rule tk_rules_step[] = {
-        {TK_RULE_BACK_AGAIN, is_back_again, set_back_levels, decide_back_again},
-        {TK_RULE_MACHINE_MOVED_ALONE, only_machine_moved, tk_verdict_set_step, decide_only_machine},
-        {TK_RULE_TOO_EARLY, is_too_early, tk_verdict_set_step, decide_too_early},
-        {TK_RULE_FEW_NIGHTS, has_few_nights, tk_verdict_set_step, decide_few_nights},
-        {TK_RULE_FEW_SAMPLES, has_few_samples, tk_verdict_set_step, decide_few_samples},
-        {TK_RULE_UNCHANGED_CODE, is_unchanged_code, tk_verdict_set_step, decide_unchanged_code},
+        {TK_RULE_BACK_AGAIN, is_back_again, set_back_levels, TK_VERDICT_RECOVERED,
+                .decide = decide_back_again},
+        {TK_RULE_MACHINE_MOVED_ALONE, only_machine_moved, tk_verdict_set_step,
+                TK_VERDICT_ENVIRONMENT, .decide = decide_only_machine},
+        {TK_RULE_TOO_EARLY, is_too_early, tk_verdict_set_step, TK_VERDICT_UNSURE, true, false,
+                add_too_early},
+        {TK_RULE_FEW_NIGHTS, has_few_nights, tk_verdict_set_step, TK_VERDICT_UNSURE, true, false,
+                decide_few_nights},
+        {TK_RULE_FEW_SAMPLES, has_few_samples, tk_verdict_set_step, TK_VERDICT_UNSURE, true, false,
+                decide_few_samples},
+        {TK_RULE_UNCHANGED_CODE, is_unchanged_code, tk_verdict_set_step, TK_VERDICT_UNSURE, true,
+                true, decide_unchanged_code},
         {TK_RULE_ENVIRONMENT_CHANGED, is_other_environment, tk_verdict_set_step,
-                decide_other_environment},
-        {TK_RULE_SPIKE, is_spike, tk_verdict_set_step, decide_spike},
-        {TK_RULE_BACK_SINCE, is_back_since, tk_verdict_set_step, decide_back_since},
-        {TK_RULE_STILL_AT_ALERT, is_still_at_alert, tk_verdict_set_step, decide_still_at_alert},
-        {TK_RULE_REGRESSED, is_worse, tk_verdict_set_step, decide_regressed},
-        {TK_RULE_BACK_AFTER_STEP, is_back_after_step, tk_verdict_set_step, decide_back_after_step},
-        {TK_RULE_IMPROVED, is_improved, tk_verdict_set_step, decide_improved},
+                TK_VERDICT_NOT_COMPARABLE, true, true, add_no_control},
+        {TK_RULE_SPIKE, is_spike, tk_verdict_set_step, TK_VERDICT_UNSURE, true, true, add_spike},
+        {TK_RULE_BACK_SINCE, is_back_since, tk_verdict_set_step, TK_VERDICT_UNSURE, true, true,
+                decide_back_since},
+        {TK_RULE_STILL_AT_ALERT, is_still_at_alert, tk_verdict_set_step, TK_VERDICT_SAME, true,
+                true, add_still_at_alert},
+        {TK_RULE_REGRESSED, is_worse, tk_verdict_set_step, TK_VERDICT_REGRESSED, true, true},
+        {TK_RULE_BACK_AFTER_STEP, is_back_after_step, tk_verdict_set_step, TK_VERDICT_RECOVERED,
+                true, true, add_back_after_step},
+        {TK_RULE_IMPROVED, is_improved, tk_verdict_set_step, TK_VERDICT_IMPROVED, true, true},
         {0},
 };

@@ -12,7 +12,7 @@
 #include "base/try.h"
 #include "config/acks.h"
 #include "config/config.h"
-#include "decide/history/filter.h"
+#include "decide/decide.h"
 #include "nightly/night.h"
 
 struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *config)

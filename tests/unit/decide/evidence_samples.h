@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "decide/rules/evidence.h"
 #include "decide/rules/rules.h"
 
 #define DAY INT64_C(86400)

@@ -1,27 +1,21 @@
-/* Describes a step: see step_evidence.h. */
-#include "decide/history/step_evidence.h"
-
+/* The numbers and the circumstances of a step between two points of a case. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "core/outcome.h"
-#include "decide/history/analysis.h"
+#include "decide/internal.h"
 #include "decide/rules/ab_result.h"
-#include "decide/rules/evidence.h"
 #include "stats/summary.h"
-
-/* ---- step evidence ---- */
 
 #define BACK_SIGMAS 2       /* of a night, from the new level */
 #define RARE_BUILD_NIGHTS 3 /* nights of one build after which another one is an event */
 
-int tk_series_case_is_same_code(struct tk_analysis *set, const struct tk_series_case *k, size_t a,
-        size_t b, bool *same, struct tk_error *err)
+bool tk_series_case_is_same_code(
+        const struct tk_analysis *set, const struct tk_series_case *k, size_t a, size_t b)
 {
-	return tk_catalog_is_same_code(&set->catalog, k->points[a].build_id, k->points[b].build_id,
-	        k->series->backend, same, err);
+	return tk_catalog_is_same_code(
+	        &set->catalog, k->points[a].build_id, k->points[b].build_id, k->series->backend);
 }
 
 static struct tk_level_test_input test_input(
@@ -179,20 +173,6 @@ static void set_builds(const struct tk_series_case *k, struct tk_step_evidence *
 	s->first_bad_run_id = k->points[split].run_id;
 }
 
-/* All nights since the split have the code of the last one before. */
-static int compare_later_code(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_step_evidence *s, struct tk_error *err)
-{
-	const size_t good = s->levels.split - 1;
-	int status = TK_OK;
-
-	s->same_code = s->same_code_at_step;
-	for (size_t i = s->levels.split + 1; !status && s->same_code && i < k->count; i++)
-		if (k->points[i].build_id != k->points[i - 1].build_id)
-			status = tk_series_case_is_same_code(set, k, good, i, &s->same_code, err);
-	return status;
-}
-
 /* A new build after nights of one build. */
 static bool is_rare_build(const struct tk_series_case *k, size_t split)
 {
@@ -204,35 +184,27 @@ static bool is_rare_build(const struct tk_series_case *k, size_t split)
 	return rare;
 }
 
-static int compare_code(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_step_evidence *s, struct tk_error *err)
+static void compare_code(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_step_evidence *s)
 {
 	const size_t split = s->levels.split;
-	bool same_newest = true, is_new = false;
-	int status =
-	        tk_series_case_is_same_code(set, k, split - 1, split, &s->same_code_at_step, err);
 
-	if (!status)
-		status = compare_later_code(set, k, s, err);
-	if (!status)
-		status = tk_series_case_is_same_code(
-		        set, k, split - 1, k->count - 1, &same_newest, err);
-	s->is_new_build = is_rare_build(k, split);
-	if (!status && !s->is_new_build && !s->same_code_at_step)
-		status = tk_catalog_is_new_code(&set->catalog, k->points[split - 1].build_id,
-		        k->points[split].build_id, k->series->backend, &is_new, err);
-	s->is_new_build |= is_new;
-	s->new_code = !status && !same_newest;
-	return status;
+	s->same_code = s->same_code_at_step = tk_series_case_is_same_code(set, k, split - 1, split);
+	for (size_t i = split + 1; s->same_code && i < k->count; i++)
+		s->same_code = tk_series_case_is_same_code(set, k, split - 1, i);
+	s->new_code = !tk_series_case_is_same_code(set, k, split - 1, k->count - 1);
+	s->is_new_build = is_rare_build(k, split) ||
+	                  tk_catalog_is_new_code(&set->catalog, k->points[split - 1].build_id,
+	                          k->points[split].build_id, k->series->backend);
 }
 
-int tk_step_evidence_describe(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_step_evidence *s, struct tk_error *err)
+void tk_step_evidence_describe(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_step_evidence *s)
 {
 	set_levels(k, s);
 	s->nights = count_nights(k, s->levels.split);
 	set_builds(k, s);
-	return compare_code(set, k, s, err);
+	compare_code(set, k, s);
 }
 
 /* ---- context ---- */
@@ -286,46 +258,41 @@ static size_t first_of_series(const struct tk_analysis *c, int64_t series_id)
 }
 
 /* All pairs of these two codes, whichever builds they are of. */
-static int find_pairs(struct tk_analysis *c, const struct tk_series_case *k, int64_t good,
-        int64_t bad, struct tk_ab_pair_row *found, size_t *count, struct tk_error *err)
+static size_t find_pairs(const struct tk_analysis *c, const struct tk_series_case *k, int64_t good,
+        int64_t bad, struct tk_ab_pair_row *found)
 {
-	*count = 0;
-	for (size_t i = first_of_series(c, k->series->id);
-	        i < c->ab_pairs.count && ROW(c, i)->series_id == k->series->id; i++) {
-		bool same_good, same_bad;
-		int status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->base_build_id, good,
-		        k->series->backend, &same_good, err);
+	const char *backend = k->series->backend;
+	size_t count = 0;
 
-		if (!status)
-			status = tk_catalog_is_same_code(&c->catalog, ROW(c, i)->head_build_id, bad,
-			        k->series->backend, &same_bad, err);
-		if (status)
-			return status;
-		if (same_good && same_bad)
-			found[(*count)++] = *ROW(c, i);
-	}
-	return TK_OK;
+	for (size_t i = first_of_series(c, k->series->id);
+	        i < c->ab_pairs.count && ROW(c, i)->series_id == k->series->id; i++)
+		if (tk_catalog_is_same_code(&c->catalog, ROW(c, i)->base_build_id, good, backend) &&
+		        tk_catalog_is_same_code(
+		                &c->catalog, ROW(c, i)->head_build_id, bad, backend))
+			found[count++] = *ROW(c, i);
+	return count;
 }
 
-int tk_series_case_evaluate_ab(struct tk_analysis *c, const struct tk_series_case *k,
-        const struct tk_level_change *e, struct tk_ab_result *out, struct tk_error *err)
+struct tk_ab_result tk_series_case_evaluate_ab(const struct tk_analysis *c,
+        const struct tk_series_case *k, const struct tk_level_change *step)
 {
-	size_t first = first_of_series(c, k->series->id), all = 0, count = 0;
-	struct tk_ab_pair_row *found;
-	int status = TK_OK;
+	const size_t first = first_of_series(c, k->series->id);
+	size_t all = 0, count = 0;
 
-	*out = (struct tk_ab_result){.decision = TK_AB_NONE};
 	while (first + all < c->ab_pairs.count && ROW(c, first + all)->series_id == k->series->id)
 		all++;
 	if (!all)
-		return TK_OK;
-	found = tk_malloc(all * sizeof *found);
-	for (size_t i = e->split; !status && !count && i-- > e->base;)
-		if (i + 1 == e->split || k->points[i].build_id != k->points[i + 1].build_id)
-			status = find_pairs(c, k, k->points[i].build_id,
-			        k->points[k->count - 1].build_id, found, &count, err);
-	if (!status)
-		*out = tk_ab_result_evaluate(found, count, &c->options);
+		return (struct tk_ab_result){.decision = TK_AB_NONE};
+
+	struct tk_ab_pair_row *found = tk_malloc(all * sizeof *found);
+
+	for (size_t i = step->split; !count && i-- > step->base;)
+		if (i + 1 == step->split || k->points[i].build_id != k->points[i + 1].build_id)
+			count = find_pairs(c, k, k->points[i].build_id,
+			        k->points[k->count - 1].build_id, found);
+
+	const struct tk_ab_result result = tk_ab_result_evaluate(found, count, &c->options);
+
 	free(found);
-	return status;
+	return result;
 }

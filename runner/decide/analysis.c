@@ -1,6 +1,4 @@
 /* Reads the history and prepares a case for every series of the range. */
-#include "decide/history/analysis.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +8,10 @@
 #include "base/parallel.h"
 #include "base/try.h"
 #include "core/night.h"
+#include "decide/internal.h"
 #include "store/kernel_report.h"
 
-/* ---- the range ---- */
+/* ---- the range ------------------------------------------------------------------------------- */
 
 static int resolve_nights(struct tk_analysis *c, const struct tk_diff_range *range,
         int64_t *machine_id, struct tk_error *err)
@@ -46,12 +45,9 @@ int tk_diff_range_check(
         const struct tk_rows *machines, const struct tk_diff_range *range, struct tk_error *err)
 {
 	bool known = !range->machine;
-	int status = tk_filter_check(range->filters, err);
 
-	if (!status)
-		status = tk_filter_check(range->ignored, err);
-	if (status)
-		return status;
+	TRY(tk_filter_check(range->filters, err));
+	TRY(tk_filter_check(range->ignored, err));
 	for (size_t i = 0; i < machines->count && !known; i++)
 		known = strcmp(TK_ROWS_AT(machines, struct tk_machine_row, i)->name,
 		                range->machine) == 0;
@@ -70,9 +66,9 @@ bool tk_night_has_ended(const struct tk_night_row *n)
 	return n->status != TK_NIGHT_RUNNING;
 }
 
-/* ---- cases ---- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
-const struct tk_series_case *tk_analysis_find(const struct tk_analysis *c, int64_t series_id)
+struct tk_series_case *tk_analysis_find(const struct tk_analysis *c, int64_t series_id)
 {
 	size_t from = 0, to = c->count;
 
@@ -95,14 +91,6 @@ static bool is_in_range(
 	return !range->machine || strcmp(range->machine, k->machine->name) == 0;
 }
 
-bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_diff_range *range)
-{
-	const struct tk_filter_fields fields = tk_series_case_filter_fields(k);
-
-	return tk_filter_match(range->filters, &fields) &&
-	       !tk_filter_match_any(range->ignored, &fields);
-}
-
 void tk_analysis_filter(struct tk_analysis *c, const struct tk_diff_range *range)
 {
 	size_t kept = 0;
@@ -113,17 +101,6 @@ void tk_analysis_filter(struct tk_analysis *c, const struct tk_diff_range *range
 		else
 			free(c->at[i].owned_points);
 	c->count = kept;
-}
-
-bool tk_series_case_find_names(
-        const struct tk_catalog *c, int64_t series_id, struct tk_series_case *k)
-{
-	k->series = tk_id_table_find(&c->series, series_id);
-	k->device = k->series ? tk_id_table_find(&c->devices, k->series->device_id) : NULL;
-	k->machine = k->device ? tk_id_table_find(&c->machines, k->device->machine_id) : NULL;
-	k->upstream = k->series ? tk_id_table_find(&c->upstreams, k->series->upstream_id) : NULL;
-	k->problem = k->series ? tk_id_table_find(&c->problems, k->series->problem_id) : NULL;
-	return k->machine && k->upstream && k->problem;
 }
 
 /* Keeps the points with a positive value; those of the reader have one. Without any from before the
@@ -151,23 +128,75 @@ static void take_points(struct tk_series_case *k)
 		k->range = 0;
 }
 
+/* ---- the alert that a series came into the range with, and the levels around it -------------- */
+
+/* An alert about a change that was open, or not closed yet, when the range began. */
+static bool is_relevant(const struct tk_analysis *c, const struct tk_series_case *k,
+        const struct tk_alert_row *a, int64_t known_before_s)
+{
+	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, a->night_id);
+
+	if (a->kind != TK_ALERT_CHANGE || c->options.baseline != TK_BASELINE_WINDOW || !k->range)
+		return false;
+	if (!night || night->as_of_s >= known_before_s)
+		return false;
+	return a->status == TK_ALERT_OPEN || a->closed_s >= known_before_s;
+}
+
+/* A range of several nights holds what they reported and took back. */
+static bool is_ended(const struct tk_analysis *c, const struct tk_alert_row *a)
+{
+	return a->kind == TK_ALERT_CHANGE && !c->scope.night_id &&
+	       c->options.baseline == TK_BASELINE_WINDOW && a->status == TK_ALERT_CLOSED &&
+	       a->opened_s >= c->since_s && a->closed_s <= c->until_s;
+}
+
+int tk_alert_read_levels(const struct tk_analysis *c, const struct tk_alert_row *a,
+        int64_t before_s, double *baseline, double *change, struct tk_error *err)
+{
+	double level;
+	TRY(tk_store_find_alert_levels(c->catalog.store, a->uid, before_s, &level, change, err));
+
+	*baseline = level > 0 ? log(level) : NAN;
+	return TK_OK;
+}
+
+/* Gives each case the newest alert that was open, or not closed yet, at a time. */
+static int add_alerts(struct tk_analysis *c, int64_t known_before_s, struct tk_error *err)
+{
+	for (size_t i = 0; i < c->catalog.alerts.count; i++) {
+		const struct tk_alert_row *a =
+		        TK_ROWS_AT(&c->catalog.alerts, struct tk_alert_row, i);
+		struct tk_series_case *k = tk_analysis_find(c, a->series_id);
+
+		if (k && is_relevant(c, k, a, known_before_s) &&
+		        (!k->alert || k->alert->opened_s < a->opened_s))
+			k->alert = a;
+		if (k && is_ended(c, a) && (!k->ended || k->ended->opened_s < a->opened_s))
+			k->ended = a;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		if (c->at[i].alert) {
+			TRY(tk_alert_read_levels(c, c->at[i].alert, known_before_s,
+			        &c->at[i].alert_baseline, &c->at[i].alert_change, err));
+		}
+	return TK_OK;
+}
 /* The series has no run up to the end of the range, and one after it. */
 static int appeared_later(struct tk_store *s, const struct tk_analysis *c,
         const struct tk_history_window *w, bool *out, struct tk_error *err)
 {
-	struct tk_rows points;
-	int status;
+	AUTO(tk_rows) points = {0};
 
 	*out = false;
 	if (c->open_ended || w->last_before.run_id || w->last_within.run_id)
 		return TK_OK;
-	status = tk_store_has_executed_run(s, w->series_id, c->until_s + 1, out, err);
-	if (status || *out)
-		return status;
+	TRY(tk_store_has_executed_run(s, w->series_id, c->until_s + 1, out, err));
+	if (*out)
+		return TK_OK;
 	/* Imported points have no run of their own. */
 	TRY(tk_store_list_points(s, w->series_id, c->until_s + 1, 1, &points, err));
 	*out = points.count > 0;
-	tk_rows_free(&points);
 	return TK_OK;
 }
 
@@ -185,16 +214,15 @@ static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_h
 	        .window = w, .q = NAN, .alert_baseline = NAN, .alert_change = NAN, .level = NAN};
 	const bool touched = w->last_within.run_id && w->last_within.night_id == c->scope.night_id;
 	bool later;
-	int status;
 
 	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) ||
 	        !is_in_range(&k, range, machine_id) || is_no_longer_planned(w))
 		return TK_OK;
 	if (c->scope.touched_only && !touched)
 		return TK_OK;
-	status = appeared_later(s, c, w, &later, err);
-	if (status || later)
-		return status;
+	TRY(appeared_later(s, c, w, &later, err));
+	if (later)
+		return TK_OK;
 	take_points(&k);
 	k.y = c->memory + 3 * w->first;
 	k.adjusted_y = k.y + k.count;
@@ -249,23 +277,19 @@ static int load_series(struct tk_store *s, struct tk_analysis *c, const struct t
 	        .until_s = c->until_s,
 	        .runs_s = known_before(c),
 	        .before = before,
-	        .reader = c->scope.reader};
-	int status = tk_store_list_windows(s, &query, &c->windows, &c->points, err);
-
-	if (status)
-		return status;
+	        .reader = c->scope.memory ? c->scope.memory->reader : NULL};
+	TRY(tk_store_list_windows(s, &query, &c->windows, &c->points, err));
 	c->point_count = count_points(&c->windows);
 	c->at = tk_calloc(c->windows.count + 1, sizeof *c->at);
 	c->memory = tk_malloc((3 * c->point_count + 1) * sizeof *c->memory);
-	for (size_t i = 0; !status && i < c->windows.count; i++)
-		status = add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
-		        machine_id, err);
-	if (!status)
-		status = tk_analysis_add_alerts(c, known_before(c), err);
-	return status ? status : find_baselines(c, err);
+	for (size_t i = 0; i < c->windows.count; i++)
+		TRY(add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
+		        machine_id, err));
+	TRY(add_alerts(c, known_before(c), err));
+	return find_baselines(c, err);
 }
 
-/* ---- what each machine was expected to measure ---- */
+/* ---- what each machine was expected to measure ----------------------------------------------- */
 
 static bool is_whole_night(const struct tk_night_row *n)
 {
@@ -298,19 +322,18 @@ static const struct tk_night_row *newest_full_night(const struct tk_analysis *c,
 static int load_expected(struct tk_analysis *c, struct tk_error *err)
 {
 	const struct tk_rows *machines = &c->catalog.machines.rows;
-	int status = TK_OK;
 
 	c->expected = tk_calloc(machines->count + 1, sizeof *c->expected);
-	for (size_t m = 0; !status && m < machines->count; m++) {
+	for (size_t m = 0; m < machines->count; m++) {
 		struct tk_expected_series *e = &c->expected[c->expected_count++];
 
 		e->machine_id = TK_ROWS_AT(machines, struct tk_machine_row, m)->id;
 		e->night = newest_full_night(c, e->machine_id);
 		if (e->night)
-			status = tk_store_list(c->catalog.store, TK_TABLE_resolution, "night_id=?1",
-			        TK_ARGS(e->night->id), &e->resolutions, err);
+			TRY(tk_store_list(c->catalog.store, TK_TABLE_resolution, "night_id=?1",
+			        TK_ARGS(e->night->id), &e->resolutions, err));
 	}
-	return status;
+	return TK_OK;
 }
 
 const struct tk_expected_series *tk_analysis_find_expected(
@@ -342,17 +365,17 @@ size_t tk_analysis_count_nights_since(
 	return tk_night_tally_total(&count);
 }
 
-/* ---- loading ---- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
-/* A catalog that is kept belongs to the set until the set is freed. */
+/* A catalog that is kept belongs to the analysis until that is freed. */
 static int load_catalog(struct tk_store *s, struct tk_analysis *c, struct tk_error *err)
 {
 	int status;
 
-	if (!c->scope.catalog)
+	if (!c->scope.memory)
 		return tk_catalog_load(s, &c->catalog, err);
-	status = tk_catalog_reload_alerts(c->scope.catalog, err);
-	c->catalog = *c->scope.catalog;
+	status = tk_catalog_reload_alerts(&c->scope.memory->catalog, err);
+	c->catalog = c->scope.memory->catalog;
 	return status;
 }
 
@@ -361,31 +384,22 @@ int tk_analysis_load(struct tk_store *s, const struct tk_detect_options *o,
         struct tk_analysis *out, struct tk_error *err)
 {
 	int64_t machine_id = 0;
-	int status;
 
-	*out = (struct tk_analysis){
-	        .since_s = range->since_s, .until_s = range->until_s, .options = *o};
+	*out = (struct tk_analysis){.since_s = range->since_s,
+	        .until_s = range->until_s,
+	        .open_ended = range->until_s == INT64_MAX && !range->head_night_id,
+	        .options = *o};
 	if (scope)
 		out->scope = *scope;
-	out->open_ended =
-	        (range->until_s == INT64_MAX && !range->head_night_id) || out->scope.open_ended;
-	status = load_catalog(s, out, err);
-	if (!status)
-		status = tk_diff_range_check(&out->catalog.machines.rows, range, err);
-	if (!status)
-		status = resolve_nights(out, range, &machine_id, err);
-	if (!status)
-		status = tk_commit_groups_load(out, err);
-	if (!status)
-		status = tk_store_list_ab_pairs(s, 0, out->since_s, &out->ab_pairs, err);
-	if (!status)
-		status = tk_store_list(
-		        s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &out->bisections, err);
-	if (!status)
-		status = tk_store_has_comparisons(s, &out->has_comparisons, err);
-	if (!status)
-		status = load_expected(out, err);
-	return status ? status : load_series(s, out, range, machine_id, err);
+	TRY(load_catalog(s, out, err));
+	TRY(tk_diff_range_check(&out->catalog.machines.rows, range, err));
+	TRY(resolve_nights(out, range, &machine_id, err));
+	tk_commit_groups_load(out);
+	TRY(tk_store_list_ab_pairs(s, 0, out->since_s, &out->ab_pairs, err));
+	TRY(tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &out->bisections, err));
+	TRY(tk_store_has_comparisons(s, &out->has_comparisons, err));
+	TRY(load_expected(out, err));
+	return load_series(s, out, range, machine_id, err);
 }
 
 void tk_analysis_free(struct tk_analysis *c)
@@ -403,9 +417,9 @@ void tk_analysis_free(struct tk_analysis *c)
 	tk_rows_free(&c->ab_pairs);
 	tk_rows_free(&c->bisections);
 	tk_rows_free(&c->monitor_events);
-	tk_commit_groups_free(&c->groups);
-	if (c->scope.catalog)
-		*c->scope.catalog = c->catalog;
+	free(c->groups.at);
+	if (c->scope.memory)
+		c->scope.memory->catalog = c->catalog;
 	else
 		tk_catalog_free(&c->catalog);
 	*c = (struct tk_analysis){0};

@@ -1,12 +1,11 @@
-/* --filter: see filter.h. */
-#include "decide/history/filter.h"
-
+/* --filter: see decide.h. */
 #include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "decide/decide.h"
 
 static const struct {
 	const char *key;

@@ -1,38 +1,26 @@
-/* Gathers the evidence of one case: see gather.h. The step itself is gather_step.c. */
-#include "decide/history/gather.h"
-
+/* Gathers the evidence of one case; its step: step_evidence.c. */
 #include <math.h>
 
-#include "base/error.h"
-#include "base/try.h"
 #include "core/metric.h"
 #include "core/night.h"
-#include "decide/history/analysis.h"
-#include "decide/history/step_evidence.h"
-#include "decide/rules/evidence.h"
+#include "decide/internal.h"
 #include "stats/levels.h"
 
 /* ---- gather step ---- */
 
 /* Where the machine code changed near a step that may be a night or two off. */
-static int snap_to_code_change(struct tk_analysis *set, const struct tk_series_case *k, size_t base,
-        size_t *split, struct tk_error *err)
+static size_t snap_to_code_change(
+        const struct tk_analysis *set, const struct tk_series_case *k, size_t base, size_t split)
 {
 	static const int nearby[] = {0, 1, -1, 2, -2};
 
 	for (size_t i = 0; i < sizeof nearby / sizeof *nearby; i++) {
-		const size_t at = *split + (size_t)nearby[i];
-		bool same = true;
+		const size_t at = split + (size_t)nearby[i];
 
-		if (at <= base || at >= k->count)
-			continue;
-		TRY(tk_series_case_is_same_code(set, k, at - 1, at, &same, err));
-		if (!same) {
-			*split = at;
-			return TK_OK;
-		}
+		if (at > base && at < k->count && !tk_series_case_is_same_code(set, k, at - 1, at))
+			return at;
 	}
-	return TK_OK;
+	return split;
 }
 
 /* A step for the better that the monitor reported is outdated where later nights are worse. */
@@ -57,8 +45,8 @@ static bool has_monitor_step(const struct tk_series_case *k, const struct tk_evi
 	       step->q <= e->options->fdr && !is_outdated(k, e);
 }
 
-static int locate_monitor_step(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_evidence *e, struct tk_error *err)
+static void locate_monitor_step(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e)
 {
 	struct tk_level_change *levels = &e->step.levels;
 	size_t split = 1;
@@ -67,10 +55,8 @@ static int locate_monitor_step(struct tk_analysis *set, const struct tk_series_c
 		split++;
 
 	const size_t base = tk_series_case_base(set, k, split);
-	TRY(snap_to_code_change(set, k, base, &split, err));
-	tk_series_case_split(set, k, base, split, levels);
+	tk_series_case_split(set, k, base, snap_to_code_change(set, k, base, split), levels);
 	levels->p = tk_level_monitor_p_value(e->monitor.step.log_lr);
-	return TK_OK;
 }
 
 /* Of a level that drifts the monitor knows where it began and where it is; the medians of the
@@ -99,8 +85,8 @@ static void use_monitor_levels(struct tk_evidence *e)
 	s->levels.after = log(m->after);
 }
 
-static int choose_step(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_evidence *e, struct tk_error *err)
+static void choose_step(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e)
 {
 	const struct tk_level_test *test = &e->adjusted;
 	struct tk_step_evidence *s = &e->step;
@@ -111,60 +97,41 @@ static int choose_step(struct tk_analysis *set, const struct tk_series_case *k,
 		e->is_step = true;
 		s->q = e->monitor.step.q;
 		s->threshold = log1p(e->options->min_effect);
-		return locate_monitor_step(set, k, e, err);
+		locate_monitor_step(set, k, e);
+		return;
 	}
 	e->is_step =
 	        !test->earlier && tk_evidence_is_large(e, &test->best) && k->q <= e->options->fdr;
 	s->levels = e->is_step ? test->best : test->whole;
 	s->threshold = fmax(log1p(e->options->min_effect), TK_NOISE_STANDARD_ERRORS * s->levels.se);
-	return TK_OK;
 }
 
 /* ---- A/B runs ---- */
 
 /* A/B runs found a change, and the step joins equal code: the change is where the newest code came
  * in. */
-static int gather_code_step(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_evidence *e, struct tk_error *err)
+static void gather_code_step(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e)
 {
 	size_t split = k->count - 1;
-	bool same = true;
-	int status = TK_OK;
 
-	while (!status && same && split > 0) {
-		status = tk_series_case_is_same_code(set, k, split - 1, k->count - 1, &same, err);
-		split -= !status && same;
-	}
-	if (status || !split)
-		return status;
+	while (split > 0 && tk_series_case_is_same_code(set, k, split - 1, k->count - 1))
+		split--;
+	if (!split)
+		return;
 	e->code_step.q = k->q;
 	e->code_step.threshold = e->step.threshold;
 	tk_series_case_split(
 	        set, k, tk_series_case_base(set, k, split), split, &e->code_step.levels);
-	status = tk_step_evidence_describe(set, k, &e->code_step, err);
-	e->has_code_step = !status;
-	return status;
+	tk_step_evidence_describe(set, k, &e->code_step);
+	e->has_code_step = true;
 }
 
-static int gather_ab(struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e,
-        struct tk_error *err)
+static void gather_step(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e)
 {
-	int status = tk_series_case_evaluate_ab(set, k, &e->step.levels, &e->ab, err);
-
-	if (!status && e->step.same_code_at_step && tk_ab_result_is_changed(&e->ab))
-		status = gather_code_step(set, k, e, err);
-	return status;
-}
-
-static int gather_step(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_evidence *e, struct tk_error *err)
-{
-	int status = choose_step(set, k, e, err);
-
-	if (!status)
-		status = tk_step_evidence_describe(set, k, &e->step, err);
-	if (status)
-		return status;
+	choose_step(set, k, e);
+	tk_step_evidence_describe(set, k, &e->step);
 	if (e->by_monitor)
 		use_monitor_levels(e);
 	if (e->is_step) {
@@ -175,10 +142,10 @@ static int gather_step(struct tk_analysis *set, const struct tk_series_case *k,
 		e->raw_step.levels = e->raw.best;
 		tk_step_evidence_add_context(set, k, &e->raw_step);
 	}
-	return gather_ab(set, k, e, err);
+	e->ab = tk_series_case_evaluate_ab(set, k, &e->step.levels);
+	if (e->step.same_code_at_step && tk_ab_result_is_changed(&e->ab))
+		gather_code_step(set, k, e);
 }
-
-/* ---- gather ---- */
 
 /* ---- runs ---- */
 
@@ -326,8 +293,8 @@ static void gather_monitor(const struct tk_series_case *k, struct tk_evidence *e
 	        .retracted = monitor_step(k->retracted)};
 }
 
-int tk_evidence_gather(struct tk_analysis *set, const struct tk_series_case *k,
-        struct tk_evidence *out, struct tk_error *err)
+void tk_evidence_gather(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *out)
 {
 	*out = (struct tk_evidence){.options = &set->options,
 	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
@@ -341,8 +308,8 @@ int tk_evidence_gather(struct tk_analysis *set, const struct tk_series_case *k,
 	gather_monitor(k, out);
 	if (!k->range || !out->within.has_timing || out->was_left_out || out->is_too_old ||
 	        k->lacks_baseline)
-		return TK_OK;
+		return;
 	out->raw = k->raw;
 	out->adjusted = k->adjusted;
-	return gather_step(set, k, out, err);
+	gather_step(set, k, out);
 }
