@@ -22,6 +22,14 @@ static inline int fail(struct tk_abi_error *err, int status, const char *format,
 	return status;
 }
 
+/* Returns the status of a call that failed. */
+#define TRY(call) \
+	do { \
+		int try_status_ = (call); \
+		if (try_status_) \
+			return try_status_; \
+	} while (0)
+
 /* A zeroed plan of `bytes`; NULL: out of memory. */
 static inline void *plan_new(size_t bytes, struct tk_abi_error *err)
 {
@@ -80,6 +88,15 @@ static inline int find_config(const char *config, const char *const *names, uint
 	        count ? names[0] : "default");
 }
 
+/* The `choose` of KIT_PLAN for backends with one configuration. */
+static inline int choose_default(const struct tk_backend_ctx *ctx, const struct tk_problem *p,
+        const char *name, uint32_t *out, struct tk_abi_error *err)
+{
+	(void)ctx, (void)p;
+	*out = 0;
+	return check_config(name, err);
+}
+
 /* The number after `key=` in "key=value,key=value"; `otherwise` if the key is missing. */
 static inline long option_number(const char *options, const char *key, long otherwise)
 {
@@ -89,6 +106,73 @@ static inline long option_number(const char *options, const char *key, long othe
 			return strtol(p + len + 1, NULL, 10);
 	return otherwise;
 }
+
+/* Defines prefix_open and prefix_close. `start` opens what the context has, and leaves nothing open
+ * if it fails; `stop` closes it. */
+#define KIT_CONTEXT(prefix, start, stop) \
+	static int prefix##_open(const struct tk_open_args *args, struct tk_backend_ctx **out, \
+	        struct tk_abi_error *err) \
+	{ \
+		struct tk_backend_ctx *ctx = (struct tk_backend_ctx *)calloc(1, sizeof *ctx); \
+		int status = ctx ? start(ctx, args, err) \
+		                 : fail(err, TK_ABI_NO_MEMORY, "no memory for the context"); \
+		if (status) \
+			free(ctx); \
+		else \
+			*out = ctx; \
+		return status; \
+	} \
+	static void prefix##_close(struct tk_backend_ctx *ctx) \
+	{ \
+		if (ctx) \
+			stop(ctx); \
+		free(ctx); \
+	}
+
+/* Defines prefix_configs: the same `count_` names for every problem that is supported. */
+#define KIT_CONFIGS(prefix, names_, count_) \
+	static int prefix##_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p, \
+	        const char *const **names, uint32_t *count, struct tk_abi_error *err) \
+	{ \
+		*names = names_; \
+		*count = count_; \
+		return prefix##_supports(ctx, p, err); \
+	}
+
+/* Defines prefix_plan. A plan has ctx, problem, sets, config (an index) and, last, each_set[].
+ * `choose` (ctx, problem, name, &config, err) finds the configuration; `fill` (plan, info, err)
+ * does the rest. prefix_unplan() is called where it fails. */
+#define KIT_PLAN(prefix, each_set, choose, fill) \
+	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, \
+	        const char *name, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, \
+	        struct tk_abi_error *err) \
+	{ \
+		uint32_t config = 0; \
+		TRY(prefix##_supports(ctx, p, err)); \
+		TRY(choose(ctx, p, name, &config, err)); \
+		struct tk_plan *plan = (struct tk_plan *)plan_new( \
+		        sizeof *plan + sets * sizeof plan->each_set[0], err); \
+		if (!plan) \
+			return TK_ABI_NO_MEMORY; \
+		plan->ctx = ctx; \
+		plan->problem = p; \
+		plan->sets = sets; \
+		plan->config = config; \
+		int status = fill(plan, info, err); \
+		if (status) \
+			prefix##_unplan(plan); \
+		else \
+			*out = plan; \
+		return status; \
+	}
+
+/* Defines prefix_bind, which keeps the pointers of at least `need` tensors in plan->bound. */
+#define KIT_BIND(prefix, need) \
+	static int prefix##_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t, \
+	        uint32_t count, struct tk_abi_error *err) \
+	{ \
+		return bind_set(plan->bound, plan->sets, set, t, count, need, err); \
+	}
 
 /* Defines tk_backend_entry() of a backend whose functions are called prefix_open, prefix_close and
  * so on. `does`: enum tk_operation. Optional members follow it: `.configs = backend_configs`;

@@ -35,8 +35,9 @@ struct tk_backend_ctx {
 };
 
 struct tk_plan {
+	const struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
+	uint32_t sets, config;
 	float *work; /* attention: S of one head; sbgemm with a bf16 result: the f32 result of one
 	                matrix */
 	struct bound bound[];
@@ -117,23 +118,20 @@ static const char *library_version(void)
 
 /* ---- open, supports ---- */
 
-static int backend_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
 	ctx->threads = args->threads;
 	if (args->threads)
 		vendor_set_threads(args->threads);
-	*out = ctx;
 	return TK_ABI_OK;
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	free(ctx);
 }
+
+KIT_CONTEXT(backend, start, stop)
 
 static int supports_gemm(const struct tk_problem *p, struct tk_abi_error *err)
 {
@@ -190,55 +188,31 @@ static size_t workspace_floats(const struct tk_problem *p)
 	return 0;
 }
 
-static void describe(const struct tk_problem *p, size_t workspace_bytes, struct tk_plan_info *info)
-{
-	const char *name = "sgemm+softmax+sgemm";
-	if (p->op == TK_OP_GEMM)
-		name = p->gemm->a == TK_F32 ? "sgemm" : p->gemm->a == TK_F64 ? "dgemm" : "sbgemm";
-	snprintf(info->kernel, sizeof(info->kernel), "%s", name);
-	snprintf(info->algorithm, sizeof(info->algorithm), "%s", vendor_kernel());
-	info->workspace_bytes = workspace_bytes;
-	info->capturable = 0;
-	info->deterministic = 1;
-}
-
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	if ((status = check_config(config, err)))
-		return status;
-	size_t floats = workspace_floats(p);
-	struct tk_plan *plan = plan_new(sizeof(*plan) + sets * sizeof(plan->bound[0]), err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	if (floats && !(plan->work = aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64))) {
-		free(plan);
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes",
-		        floats * sizeof(float));
-	}
-	plan->problem = p;
-	plan->sets = sets;
-	describe(p, floats * sizeof(float), info);
-	*out = plan;
-	return TK_ABI_OK;
-}
-
 static void backend_unplan(struct tk_plan *plan)
 {
-	if (plan)
-		free(plan->work);
+	free(plan->work);
 	free(plan);
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	return bind_set(plan->bound, plan->sets, set, t, count,
-	        plan->problem->op == TK_OP_GEMM ? TK_T_C + 1 : TK_T_O + 1, err);
+	const struct tk_problem *p = plan->problem;
+	const size_t bytes = workspace_floats(p) * sizeof(float);
+	const char *name = "sgemm+softmax+sgemm";
+	if (p->op == TK_OP_GEMM)
+		name = p->gemm->a == TK_F32 ? "sgemm" : p->gemm->a == TK_F64 ? "dgemm" : "sbgemm";
+	if (bytes && !(plan->work = aligned_alloc(64, (bytes + 63) / 64 * 64)))
+		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes", bytes);
+	snprintf(info->kernel, sizeof(info->kernel), "%s", name);
+	snprintf(info->algorithm, sizeof(info->algorithm), "%s", vendor_kernel());
+	info->workspace_bytes = bytes;
+	info->deterministic = 1;
+	return TK_ABI_OK;
 }
+
+KIT_PLAN(backend, bound, choose_default, fill_plan)
+
+KIT_BIND(backend, plan->problem->op == TK_OP_GEMM ? TK_T_C + 1 : TK_T_O + 1)
 
 /* ---- gemm ---- */
 

@@ -28,7 +28,8 @@ struct slot {
 
 struct tk_plan {
 	const struct tk_backend_ctx *ctx;
-	uint32_t op, dtype, sets, threads;
+	const struct tk_problem *problem;
+	uint32_t op, dtype, sets, config, threads;
 	int64_t bytes, passes;
 	struct slot *slot;
 	const char *in; /* of the launch that runs */
@@ -54,28 +55,21 @@ static void choose_isa(struct tk_backend_ctx *ctx)
 #endif
 }
 
-static int ceiling_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
 	choose_isa(ctx);
 	ctx->pool = tk_cpu_pool_open(args->threads);
-	if (!ctx->pool) {
-		free(ctx);
-		return fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	return ctx->pool ? TK_ABI_OK
+	                 : fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
 }
 
-static void ceiling_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		tk_cpu_pool_close(ctx->pool);
-	free(ctx);
+	tk_cpu_pool_close(ctx->pool);
 }
+
+KIT_CONTEXT(ceiling, start, stop)
 
 static int ceiling_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
@@ -94,45 +88,32 @@ static int ceiling_supports(
 	        ctx->has_bf16 ? " and bf16" : "");
 }
 
-static int ceiling_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = ceiling_supports(ctx, p, err);
-	if (status)
-		return status;
-	if ((status = check_config(config, err)))
-		return status;
-	struct tk_plan *plan = calloc(1, sizeof(*plan) + sets * sizeof(plan->bound[0]));
-	uint32_t threads = tk_cpu_pool_threads(ctx->pool);
-	if (!plan || !(plan->slot = calloc(threads, sizeof(*plan->slot)))) {
-		free(plan);
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
-	}
-	plan->ctx = ctx;
-	plan->op = p->op;
-	plan->dtype = p->ceiling->dtype;
-	plan->bytes = p->ceiling->bytes;
-	plan->passes = p->ceiling->size >= sizeof *p->ceiling ? p->ceiling->passes : 1;
-	plan->sets = sets;
-	plan->threads = threads;
-	snprintf(info->kernel, sizeof(info->kernel), "%s",
-	        p->op == TK_OP_COPY      ? "memcpy"
-	        : plan->dtype == TK_BF16 ? "avx512_bf16"
-	                                 : ctx->isa->name);
-	snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", threads);
-	info->workspace_bytes = threads * sizeof(*plan->slot);
-	info->capturable = 0;
-	info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
-}
-
 static void ceiling_unplan(struct tk_plan *plan)
 {
-	if (plan)
-		free(plan->slot);
+	free(plan->slot);
 	free(plan);
 }
+
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	const struct tk_ceiling_op *c = plan->problem->ceiling;
+	plan->threads = tk_cpu_pool_threads(plan->ctx->pool);
+	plan->op = plan->problem->op;
+	plan->dtype = c->dtype;
+	plan->bytes = c->bytes;
+	plan->passes = c->size >= sizeof *c ? c->passes : 1;
+	snprintf(info->kernel, sizeof(info->kernel), "%s",
+	        plan->op == TK_OP_COPY   ? "memcpy"
+	        : plan->dtype == TK_BF16 ? "avx512_bf16"
+	                                 : plan->ctx->isa->name);
+	snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", plan->threads);
+	info->workspace_bytes = plan->threads * sizeof(*plan->slot);
+	info->deterministic = 1;
+	plan->slot = calloc(plan->threads, sizeof(*plan->slot));
+	return plan->slot ? TK_ABI_OK : fail(err, TK_ABI_NO_MEMORY, "no memory for the plan");
+}
+
+KIT_PLAN(ceiling, bound, choose_default, fill_plan)
 
 static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)

@@ -56,29 +56,21 @@ static int read_options(const char *options, struct tk_backend_ctx *ctx, struct 
 	return TK_ABI_OK;
 }
 
-static int backend_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	int status = read_options(args->options, ctx, err);
-	if (status == TK_ABI_OK && !(ctx->pool = tk_cpu_pool_open(args->threads)))
-		status = fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
-	if (status) {
-		free(ctx);
-		return status;
-	}
-	*out = ctx;
-	return TK_ABI_OK;
+	TRY(read_options(args->options, ctx, err));
+	ctx->pool = tk_cpu_pool_open(args->threads);
+	return ctx->pool ? TK_ABI_OK
+	                 : fail(err, TK_ABI_INTERNAL, "cannot start %u threads", args->threads);
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	if (ctx)
-		tk_cpu_pool_close(ctx->pool);
-	free(ctx);
+	tk_cpu_pool_close(ctx->pool);
 }
+
+KIT_CONTEXT(backend, start, stop)
 
 /* ---- supports, configs ---- */
 
@@ -180,16 +172,14 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
+	TRY(backend_supports(ctx, p, err));
 	struct tk_plan *plan = plan_new(sizeof(*plan) + sets * sizeof(plan->bound[0]), err);
 	if (!plan)
 		return TK_ABI_NO_MEMORY;
 	plan->ctx = ctx;
 	plan->op = p->op;
 	plan->sets = sets;
-	status = init_work(plan, p, config);
+	const int status = init_work(plan, p, config);
 	if (status) {
 		free(plan);
 		return status == TK_ABI_INVALID
@@ -214,14 +204,9 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
-        uint32_t count, struct tk_abi_error *err)
-{
-	uint32_t least = plan->op == TK_OP_GEMM        ? TK_T_C + 1
-	                 : plan->op == TK_OP_ATTENTION ? TK_T_O + 1
-	                                               : TK_T_BLOCKS + 1;
-	return bind_set(plan->bound, plan->sets, set, tensors, count, least, err);
-}
+KIT_BIND(backend, plan->op == TK_OP_GEMM        ? TK_T_C + 1
+                  : plan->op == TK_OP_ATTENTION ? TK_T_O + 1
+                                                : TK_T_BLOCKS + 1)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)

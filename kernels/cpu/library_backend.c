@@ -73,22 +73,21 @@ struct tk_library_strides tk_library_gemm_strides(const struct tk_gemm *g)
 	return s;
 }
 
-static int backend_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
+	(void)err;
 	ctx->threads = args->threads ? args->threads : 1;
 	tk_library.set_threads(ctx->threads);
-	*out = ctx;
 	return TK_ABI_OK;
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	free(ctx);
+	(void)ctx;
 }
+
+KIT_CONTEXT(backend, start, stop)
 
 static int backend_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)

@@ -17,7 +17,7 @@ union scalar { /* alpha and beta have the type of the accumulator */
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
+	uint32_t sets, config;
 	void *workspace;
 	cublasComputeType_t compute;
 	union scalar alpha, beta;
@@ -133,11 +133,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
-}
+KIT_BIND(backend, 3)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)

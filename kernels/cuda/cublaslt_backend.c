@@ -13,8 +13,6 @@
 #include "tracker_space.h"
 #include <cublasLt.h>
 
-#define HEURISTICS_MAX 16
-
 struct tk_backend_ctx {
 	struct gpu_context cuda;
 	cublasLtHandle_t handle;
@@ -34,7 +32,8 @@ struct operation {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	uint32_t sets;
+	const struct tk_problem *problem;
+	uint32_t sets, config; /* config: place in the ranking */
 	struct operation op;
 	cublasLtMatmulAlgo_t algo;
 	void *workspace;
@@ -260,52 +259,32 @@ static int rank(struct tk_backend_ctx *ctx, const struct tk_problem *p, struct o
 	cublasLtMatmulPreference_t wish = NULL;
 	uint64_t limit = ctx->workspace_limit;
 	*count = 0;
-	int status = check(err, "cublasLtMatmulDesc", describe(ctx, p, o));
-	if (status == TK_ABI_OK)
-		status = check(err, "cublasLtMatmulPreferenceCreate",
-		        cublasLtMatmulPreferenceCreate(&wish));
-	if (status == TK_ABI_OK)
-		status = check(err, "workspace limit",
-		        cublasLtMatmulPreferenceSetAttribute(wish,
-		                CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit));
-	if (status == TK_ABI_OK)
-		status = check(err, "alignment", set_alignment(wish, p->offset_bytes));
-	if (status == TK_ABI_OK)
-		status = check(err, "reduction schemes", set_reduction(wish, p->gemm));
-	if (status == TK_ABI_OK) {
-		cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(ctx->handle, o->desc, o->a,
-		        o->b, o->c, o->c, wish, HEURISTICS_MAX, list, count);
-		if (code == CUBLAS_STATUS_NOT_SUPPORTED ||
-		        (code == CUBLAS_STATUS_SUCCESS && *count == 0))
-			status = fail(err, TK_ABI_UNSUPPORTED,
-			        "cublasLt %s has no kernel for this problem on this device",
-			        backend_version());
-		else
-			status = check(err, "cublasLtMatmulAlgoGetHeuristic", code);
-	}
+	cublasStatus_t code = describe(ctx, p, o);
+	if (!code)
+		code = cublasLtMatmulPreferenceCreate(&wish);
+	if (!code)
+		code = cublasLtMatmulPreferenceSetAttribute(
+		        wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit);
+	if (!code)
+		code = set_alignment(wish, p->offset_bytes);
+	if (!code)
+		code = set_reduction(wish, p->gemm);
+	int status = check(err, "description of the problem", code);
+	if (!code)
+		code = cublasLtMatmulAlgoGetHeuristic(ctx->handle, o->desc, o->a, o->b, o->c, o->c,
+		        wish, HEURISTICS_MAX, list, count);
+	if (!status && (code == CUBLAS_STATUS_NOT_SUPPORTED || (!code && !*count)))
+		status = fail(err, TK_ABI_UNSUPPORTED,
+		        "cublasLt %s has no kernel for this problem on this device",
+		        backend_version());
+	else if (!status)
+		status = check(err, "cublasLtMatmulAlgoGetHeuristic", code);
 	if (wish)
 		cublasLtMatmulPreferenceDestroy(wish);
 	return status;
 }
 
-static const char *const config_names[HEURISTICS_MAX] = {
-        "heuristic-0",
-        "heuristic-1",
-        "heuristic-2",
-        "heuristic-3",
-        "heuristic-4",
-        "heuristic-5",
-        "heuristic-6",
-        "heuristic-7",
-        "heuristic-8",
-        "heuristic-9",
-        "heuristic-10",
-        "heuristic-11",
-        "heuristic-12",
-        "heuristic-13",
-        "heuristic-14",
-        "heuristic-15",
-};
+static const char *const config_names[HEURISTICS_MAX] = HEURISTIC_NAMES;
 
 static const int64_t ranks[HEURISTICS_MAX] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -314,10 +293,8 @@ static int count_ranks(
 {
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
 	struct operation o = {0};
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	status = rank(ctx, p, &o, list, out, err);
+	TRY(backend_supports(ctx, p, err));
+	int status = rank(ctx, p, &o, list, out, err);
 	operation_free(&o);
 	return status;
 }
@@ -325,12 +302,11 @@ static int count_ranks(
 static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
         const char *const **names, uint32_t *count, struct tk_abi_error *err)
 {
-	int found = 0, status = count_ranks(ctx, p, &found, err);
-	if (status == TK_ABI_OK) {
-		*names = config_names;
-		*count = (uint32_t)found;
-	}
-	return status;
+	int found = 0;
+	TRY(count_ranks(ctx, p, &found, err));
+	*names = config_names;
+	*count = (uint32_t)found;
+	return TK_ABI_OK;
 }
 
 static struct tk_parameter rank_parameter(int count)
@@ -341,9 +317,8 @@ static struct tk_parameter rank_parameter(int count)
 static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
         const struct tk_space **out, struct tk_abi_error *err)
 {
-	int found = 0, status = count_ranks(ctx, p, &found, err);
-	if (status)
-		return status;
+	int found = 0;
+	TRY(count_ranks(ctx, p, &found, err));
 	ctx->parameter = rank_parameter(found);
 	ctx->space = (struct tk_space){.size = sizeof ctx->space,
 	        .count = 1,
@@ -355,26 +330,21 @@ static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 
 /* ---- plan ---- */
 
-static int choose(const char *config, int count, struct tk_abi_error *err)
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t *out, struct tk_abi_error *err)
 {
 	const struct tk_parameter parameter = rank_parameter(HEURISTICS_MAX);
 	const struct tk_space space = {.count = 1, .parameters = &parameter};
-	int64_t value = -1;
-	if (!config || !*config || strcmp(config, "default") == 0)
-		return 0;
-	if (!tk_space_parse(&space, config, &value))
-		value = -1;
-	for (int i = 0; i < HEURISTICS_MAX; i++)
-		if (value == i || strcmp(config, config_names[i]) == 0) {
-			if (i < count)
-				return i;
-			fail(err, TK_ABI_UNSUPPORTED,
-			        "the library lists only %d kernels for this problem", count);
-			return -TK_ABI_UNSUPPORTED;
-		}
-	fail(err, TK_ABI_INVALID, "unknown configuration \"%.100s\", expected rank=0 to rank=%d",
-	        config, HEURISTICS_MAX - 1);
-	return -TK_ABI_INVALID;
+	int64_t value = 0;
+	if (config && tk_space_parse(&space, config, &value)) {
+		*out = (uint32_t)value;
+		return TK_ABI_OK;
+	}
+	return find_config(config, config_names, HEURISTICS_MAX, out, NULL)
+	               ? fail(err, TK_ABI_INVALID,
+	                         "unknown configuration \"%.100s\", expected rank=0 to rank=%d",
+	                         config, HEURISTICS_MAX - 1)
+	               : TK_ABI_OK;
 }
 
 /* The kernel at a place in the ranking. Tile, stages and cluster are the library's numbers for them
@@ -424,54 +394,27 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const struct tk_problem *p, const char *config,
-        struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = p->gemm;
+	const struct tk_gemm *g = plan->problem->gemm;
 	cublasLtMatmulHeuristicResult_t list[HEURISTICS_MAX];
-	int count = 0, status = rank(plan->ctx, p, &plan->op, list, &count, err);
-	if (status)
-		return status;
-	int chosen = choose(config, count, err);
-	if (chosen < 0)
-		return -chosen;
-	plan->algo = list[chosen].algo;
-	plan->workspace_bytes = list[chosen].workspaceSize;
+	int count = 0;
+	TRY(rank(plan->ctx, plan->problem, &plan->op, list, &count, err));
+	if ((int)plan->config >= count)
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "the library lists only %d kernels for this problem", count);
+	plan->algo = list[plan->config].algo;
+	plan->workspace_bytes = list[plan->config].workspaceSize;
 	plan->f64 = g->acc == TK_F64;
 	plan->f16 = g->acc == TK_F16;
-	status = workspace_new(&plan->ctx->cuda, plan->workspace_bytes, &plan->workspace, err);
-	if (status == TK_ABI_OK)
-		tell_algorithm(&plan->algo, &list[chosen], info);
-	return status;
+	tell_algorithm(&plan->algo, &list[plan->config], info);
+	info->capturable = info->deterministic = 1;
+	return workspace_new(&plan->ctx->cuda, plan->workspace_bytes, &plan->workspace, err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->sets = sets;
-	status = fill_plan(plan, p, config, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
-	info->capturable = 1;
-	info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
-}
+KIT_PLAN(backend, bound, choose, fill_plan)
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
-}
+KIT_BIND(backend, 3)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
@@ -479,12 +422,10 @@ static int backend_launch(
 	static const float one = 1, zero = 0;
 	static const double one64 = 1, zero64 = 0;
 	static const uint16_t one16 = 0x3c00, zero16 = 0;
-	const void *alpha = plan->f64   ? (const void *)&one64
-	                    : plan->f16 ? (const void *)&one16
-	                                : (const void *)&one;
-	const void *beta = plan->f64   ? (const void *)&zero64
-	                   : plan->f16 ? (const void *)&zero16
-	                               : (const void *)&zero;
+	const void *const alphas[] = {&one, &one16, &one64}, *const betas[] = {
+	                                                             &zero, &zero16, &zero64};
+	const void *alpha = alphas[plan->f64 ? 2 : plan->f16],
+	           *beta = betas[plan->f64 ? 2 : plan->f16];
 	void *const *t = plan->bound[set].data;
 	const struct operation *o = &plan->op;
 	return check(err, "cublasLtMatmul",

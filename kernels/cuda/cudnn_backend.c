@@ -15,7 +15,7 @@ struct tk_backend_ctx {
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
+	uint32_t sets, config;
 	struct cudnn_sdpa *sdpa;
 	void *workspace;
 	struct bound bound[];
@@ -96,12 +96,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count,
-	        plan->problem->attention->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX, err);
-}
+KIT_BIND(backend, plan->problem->attention->dir == TK_FWD ? TK_T_LSE + 1 : TK_T_MAX)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)

@@ -21,8 +21,8 @@ union call {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_attention *a;
-	uint32_t sets;
+	const struct tk_problem *problem;
+	uint32_t sets, config;
 	void *workspace;
 	union call call[];
 };
@@ -104,9 +104,9 @@ static void backend_unplan(struct tk_plan *plan)
 static int prepare_forward(
         struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int d = (int)plan->a->d;
+	int d = (int)plan->problem->attention->d;
 	for (uint32_t i = 0; i < plan->sets; i++)
-		fill_call(&plan->call[i].forward, plan->ctx, plan->a);
+		fill_call(&plan->call[i].forward, plan->ctx, plan->problem->attention);
 	snprintf(info->algorithm, sizeof info->algorithm, "queries-%d-keys-%d",
 	        hopper_flash_queries(d), hopper_flash_keys(d));
 	return check_launch(err, "hopper_flash", hopper_flash_prepare(&plan->call[0].forward));
@@ -117,45 +117,28 @@ static int prepare_backward(
         struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	for (uint32_t i = 0; i < plan->sets; i++)
-		fill_backward(&plan->call[i].backward, plan->ctx, plan->a);
+		fill_backward(&plan->call[i].backward, plan->ctx, plan->problem->attention);
 	const struct hopper_backward_args *args = &plan->call[0].backward.args;
 	info->workspace_bytes =
 	        (size_t)args->b * (size_t)args->h * (size_t)args->padded * 2 * sizeof(float);
 	snprintf(info->algorithm, sizeof info->algorithm, "tile-128-pass-%d", HOPPER_BACKWARD_ROWS);
-	int status = check_launch(
-	        err, "hopper_backward", hopper_backward_prepare(&plan->call[0].backward));
-	if (status == TK_ABI_OK)
-		status = workspace_new(
-		        &plan->ctx->gpu, info->workspace_bytes, &plan->workspace, err);
+	TRY(check_launch(err, "hopper_backward", hopper_backward_prepare(&plan->call[0].backward)));
+	TRY(workspace_new(&plan->ctx->gpu, info->workspace_bytes, &plan->workspace, err));
 	for (uint32_t i = 0; i < plan->sets; i++)
 		plan->call[i].backward.args.rows = plan->workspace;
-	return status;
-}
-
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = check_config(config, err)))
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->a = p->attention;
-	plan->sets = sets;
-	status = p->attention->dir == TK_FWD ? prepare_forward(plan, info, err)
-	                                     : prepare_backward(plan, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
-	snprintf(info->kernel, sizeof info->kernel, "%s",
-	        p->attention->dir == TK_FWD ? "hopper_flash" : "hopper_keys, hopper_queries");
-	info->capturable = info->deterministic = 1;
-	*out = plan;
 	return TK_ABI_OK;
 }
+
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	const int is_forward = plan->problem->attention->dir == TK_FWD;
+	snprintf(info->kernel, sizeof info->kernel, "%s",
+	        is_forward ? "hopper_flash" : "hopper_keys, hopper_queries");
+	info->capturable = info->deterministic = 1;
+	return is_forward ? prepare_forward(plan, info, err) : prepare_backward(plan, info, err);
+}
+
+KIT_PLAN(backend, call, choose_default, fill_plan)
 
 /* [b][tokens][heads][d], of which a copy brings 64 of d, one head and `rows` tokens. */
 static int map_tokens(const struct tk_attention *a, int64_t tokens, int64_t heads, int rows,
@@ -180,14 +163,13 @@ struct mapping {
 static int map_all(const struct tk_attention *a, const struct tk_tensor *t, const struct mapping *m,
         uint32_t count, struct tk_abi_error *err)
 {
-	int status = TK_ABI_OK;
-	for (uint32_t i = 0; status == TK_ABI_OK && i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t id = m[i].tensor;
 		int of_keys = id == TK_T_K || id == TK_T_V || id == TK_T_DK || id == TK_T_DV;
-		status = map_tokens(a, of_keys ? a->skv : a->sq, of_keys ? a->hkv : a->h,
-		        (int)m[i].rows, t[id].data, m[i].map, err);
+		TRY(map_tokens(a, of_keys ? a->skv : a->sq, of_keys ? a->hkv : a->h, (int)m[i].rows,
+		        t[id].data, m[i].map, err));
 	}
-	return status;
+	return TK_ABI_OK;
 }
 
 static int bind_forward(struct hopper_flash_call *call, const struct tk_attention *a,
@@ -219,17 +201,17 @@ static int bind_backward(struct hopper_backward_call *call, const struct tk_atte
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
 {
-	int backward = plan->a->dir == TK_BWD;
+	int backward = plan->problem->attention->dir == TK_BWD;
 	if (set >= plan->sets || count <= (backward ? TK_T_DV : TK_T_LSE))
 		return fail(err, TK_ABI_INVALID, "set %u with %u tensors", set, count);
-	return backward ? bind_backward(&plan->call[set].backward, plan->a, t, err)
-	                : bind_forward(&plan->call[set].forward, plan->a, t, err);
+	return backward ? bind_backward(&plan->call[set].backward, plan->problem->attention, t, err)
+	                : bind_forward(&plan->call[set].forward, plan->problem->attention, t, err);
 }
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
-	if (plan->a->dir == TK_BWD)
+	if (plan->problem->attention->dir == TK_BWD)
 		return check_launch(err, "hopper_backward",
 		        hopper_backward_launch(&plan->call[set].backward, stream));
 	return check_launch(

@@ -16,9 +16,8 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_gemm *g;
-	int64_t pad; /* elements between the rows of the matrices */
-	uint32_t sets;
+	const struct tk_problem *problem;
+	uint32_t sets, config;
 	void *partial, *arrived;
 	struct hopper_gemm_call call[]; /* one for each set */
 };
@@ -182,9 +181,10 @@ static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 	return TK_ABI_OK;
 }
 
-static int choose(const struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config,
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t *out, struct tk_abi_error *err)
 {
+	const struct tk_gemm *g = p->gemm;
 	*out = best_config(g, ctx->gpu.multiprocessors);
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return TK_ABI_OK;
@@ -254,53 +254,35 @@ static int allocate(struct tk_plan *plan, struct tk_plan_info *info, struct tk_a
 	size_t partial =
 	        tiles * (size_t)a->splits * (size_t)c->tile_m * (size_t)c->tile_n * sizeof(float);
 	size_t arrived = tiles * (size_t)(c->tile_m / 64) * sizeof(unsigned);
-	int status = workspace_new(gpu, partial, &plan->partial, err);
-	if (status == TK_ABI_OK)
-		status = workspace_new(gpu, arrived, &plan->arrived, err);
-	if (status == TK_ABI_OK)
-		status = gpu->ops->fill(gpu->device, plan->arrived, 0, arrived, err);
 	info->workspace_bytes = partial + arrived;
-	return status;
+	TRY(workspace_new(gpu, partial, &plan->partial, err));
+	TRY(workspace_new(gpu, arrived, &plan->arrived, err));
+	return gpu->ops->fill(gpu->device, plan->arrived, 0, arrived, err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	uint32_t chosen = 0;
-	int status = backend_supports(ctx, p, err);
-	if (status || (status = choose(ctx, p->gemm, config, &chosen, err)))
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->g = p->gemm;
-	plan->pad = tk_problem_row_padding(p);
-	plan->sets = sets;
-	for (uint32_t i = 0; i < sets; i++)
-		fill_call(&plan->call[i], ctx, p, chosen);
-	status = allocate(plan, info, err);
-	if (status == TK_ABI_OK)
-		status = check_launch(err, "hopper_gemm", hopper_gemm_prepare(&plan->call[0]));
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
+	for (uint32_t i = 0; i < plan->sets; i++)
+		fill_call(&plan->call[i], plan->ctx, plan->problem, plan->config);
 	snprintf(info->kernel, sizeof info->kernel, "hopper_gemm");
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", hopper_gemm_configs[chosen].name);
+	snprintf(info->algorithm, sizeof info->algorithm, "%s",
+	        hopper_gemm_configs[plan->config].name);
 	info->capturable = info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
+	TRY(allocate(plan, info, err));
+	return check_launch(err, "hopper_gemm", hopper_gemm_prepare(&plan->call[0]));
 }
+
+KIT_PLAN(backend, call, choose, fill_plan)
 
 /* A side of the product: `count` rows of op(A) or columns of op(B), of which one copy brings
  * `rows`. */
 static int map_side(const struct tk_plan *plan, uint32_t dtype, int k_fast, int64_t count, int rows,
         const void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = plan->g;
+	const struct tk_gemm *g = plan->problem->gemm;
 	uint64_t fast = (uint64_t)(k_fast ? g->k : count), slow = (uint64_t)(k_fast ? count : g->k),
-	         bytes = type_bytes(dtype), row = (fast + (uint64_t)plan->pad) * bytes;
+	         bytes = type_bytes(dtype),
+	         row = (fast + (uint64_t)tk_problem_row_padding(plan->problem)) * bytes;
 	struct hopper_tensor t = {.at = at,
 	        .dtype = dtype,
 	        .rank = 3,
@@ -313,8 +295,8 @@ static int map_side(const struct tk_plan *plan, uint32_t dtype, int k_fast, int6
 static int map_result(
         const struct tk_plan *plan, void *at, CUtensorMap *out, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = plan->g;
-	uint64_t row = (uint64_t)(g->n + plan->pad) * 2;
+	const struct tk_gemm *g = plan->problem->gemm;
+	uint64_t row = (uint64_t)(g->n + tk_problem_row_padding(plan->problem)) * 2;
 	struct hopper_tensor t = {.at = at,
 	        .dtype = g->c,
 	        .rank = 3,
@@ -327,7 +309,7 @@ static int map_result(
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
 {
-	const struct tk_gemm *g = plan->g;
+	const struct tk_gemm *g = plan->problem->gemm;
 	if (set >= plan->sets || count < 3)
 		return fail(err, TK_ABI_INVALID, "set %u with %u tensors", set, count);
 	struct hopper_gemm_call *call = &plan->call[set];
@@ -335,13 +317,11 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	call->args.c = t[TK_T_C].data;
 	call->args.partial = plan->partial;
 	call->args.arrived = plan->arrived;
-	int status = map_side(plan, g->a, !g->ta, g->m, c->tile_m, t[TK_T_A].data, &call->a, err);
-	if (status == TK_ABI_OK)
-		status = map_side(plan, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data,
-		        &call->b, err);
-	if (status == TK_ABI_OK && call->args.out == HOPPER_OUT_COPY)
-		status = map_result(plan, t[TK_T_C].data, &call->c, err);
-	return status;
+	TRY(map_side(plan, g->a, !g->ta, g->m, c->tile_m, t[TK_T_A].data, &call->a, err));
+	TRY(map_side(
+	        plan, g->b, g->tb, g->n, c->tile_n / c->cluster, t[TK_T_B].data, &call->b, err));
+	return call->args.out == HOPPER_OUT_COPY ? map_result(plan, t[TK_T_C].data, &call->c, err)
+	                                         : TK_ABI_OK;
 }
 
 static int backend_launch(

@@ -10,8 +10,8 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_nsa *n;
-	uint32_t sets;
+	const struct tk_problem *problem;
+	uint32_t sets, config;
 	void *workspace;
 	struct hopper_nsa_call call[]; /* one for each set */
 };
@@ -50,12 +50,12 @@ static int backend_supports(
 	return TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
-        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+KIT_CONFIGS(backend, hopper_nsa_configs, hopper_nsa_config_count)
+
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *name,
+        uint32_t *out, struct tk_abi_error *err)
 {
-	*names = hopper_nsa_configs;
-	*count = hopper_nsa_config_count;
-	return backend_supports(ctx, p, err);
+	return find_config(name, hopper_nsa_configs, hopper_nsa_config_count, out, err);
 }
 
 static void fill_call(struct hopper_nsa_call *call, const struct tk_backend_ctx *ctx,
@@ -109,37 +109,18 @@ static int make_workspace(struct tk_plan *plan, struct tk_plan_info *info, struc
 	return status;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	uint32_t chosen = 0;
-	int status = backend_supports(ctx, p, err);
-	if (status == TK_ABI_OK)
-		status = find_config(
-		        config, hopper_nsa_configs, hopper_nsa_config_count, &chosen, err);
-	if (status)
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->call[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->n = p->nsa;
-	plan->sets = sets;
-	for (uint32_t i = 0; i < sets; i++)
-		fill_call(&plan->call[i], ctx, p->nsa, chosen);
-	status = check_launch(err, "hopper_nsa", hopper_nsa_prepare(&plan->call[0]));
-	if (status == TK_ABI_OK)
-		status = make_workspace(plan, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
+	for (uint32_t i = 0; i < plan->sets; i++)
+		fill_call(&plan->call[i], plan->ctx, plan->problem->nsa, plan->config);
+	TRY(check_launch(err, "hopper_nsa", hopper_nsa_prepare(&plan->call[0])));
 	snprintf(info->kernel, sizeof info->kernel, "hopper_nsa");
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", hopper_nsa_configs[chosen]);
+	snprintf(info->algorithm, sizeof info->algorithm, "%s", hopper_nsa_configs[plan->config]);
 	info->capturable = info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
+	return make_workspace(plan, info, err);
 }
+
+KIT_PLAN(backend, call, choose, fill_plan)
 
 /* [b][tokens][heads][d], of which a copy brings 64 of d, `heads_in` heads and `rows` tokens. */
 static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, int64_t rows,
@@ -158,20 +139,16 @@ static int map_tokens(const struct tk_nsa *n, int64_t heads, int64_t heads_in, i
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
 {
-	const struct tk_nsa *n = plan->n;
+	const struct tk_nsa *n = plan->problem->nsa;
 	if (set >= plan->sets || count <= TK_T_BLOCKS)
 		return fail(err, TK_ABI_INVALID, "set %u with %u tensors", set, count);
 	struct hopper_nsa_call *call = &plan->call[set];
 	call->args.blocks = t[TK_T_BLOCKS].data;
 	int64_t group = group_of(n);
-	int status = map_tokens(n, n->h, group, 64 / group, t[TK_T_Q].data, &call->q, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(n, n->hkv, 1, HOPPER_NSA_KEYS, t[TK_T_K].data, &call->k, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(n, n->hkv, 1, HOPPER_NSA_KEYS, t[TK_T_V].data, &call->v, err);
-	if (status == TK_ABI_OK)
-		status = map_tokens(n, n->h, group, 64 / group, t[TK_T_NSA_O].data, &call->o, err);
-	return status;
+	TRY(map_tokens(n, n->h, group, 64 / group, t[TK_T_Q].data, &call->q, err));
+	TRY(map_tokens(n, n->hkv, 1, HOPPER_NSA_KEYS, t[TK_T_K].data, &call->k, err));
+	TRY(map_tokens(n, n->hkv, 1, HOPPER_NSA_KEYS, t[TK_T_V].data, &call->v, err));
+	return map_tokens(n, n->h, group, 64 / group, t[TK_T_NSA_O].data, &call->o, err);
 }
 
 static int backend_launch(

@@ -8,7 +8,7 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	const struct tk_backend_ctx *ctx;
-	const struct tk_problem *p;
+	const struct tk_problem *problem;
 	uint32_t config, sets;
 	void *workspace;
 	struct bound bound[];
@@ -27,16 +27,7 @@ static int backend_supports(
 	return why ? fail(err, TK_ABI_UNSUPPORTED, "%s", why) : TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
-        const char *const **names, uint32_t *count, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	*names = gpu_attention_kernel.configs;
-	*count = gpu_attention_kernel.config_count;
-	return TK_ABI_OK;
-}
+KIT_CONFIGS(backend, gpu_attention_kernel.configs, gpu_attention_kernel.config_count)
 
 static void backend_unplan(struct tk_plan *plan)
 {
@@ -47,12 +38,13 @@ static void backend_unplan(struct tk_plan *plan)
 
 static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int code = gpu_attention_kernel.prepare(plan->p, plan->config);
+	int code = gpu_attention_kernel.prepare(plan->problem, plan->config);
 	if (code)
 		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s",
 		        gpu_attention_kernel.configs[plan->config],
 		        gpu_attention_kernel.status_text(code));
-	size_t bytes = gpu_attention_kernel.workspace ? gpu_attention_kernel.workspace(plan->p) : 0;
+	size_t bytes =
+	        gpu_attention_kernel.workspace ? gpu_attention_kernel.workspace(plan->problem) : 0;
 	info->workspace_bytes = bytes;
 	snprintf(info->kernel, sizeof info->kernel, "%s", gpu_attention_kernel.backend);
 	snprintf(info->algorithm, sizeof info->algorithm, "%s",
@@ -61,38 +53,21 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	return workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *name,
+        uint32_t *out, struct tk_abi_error *err)
 {
-	uint32_t chosen = 0;
-	int status = backend_supports(ctx, p, err);
-	if (status == TK_ABI_OK)
-		status = find_config(config, gpu_attention_kernel.configs,
-		        gpu_attention_kernel.config_count, &chosen, err);
-	if (status)
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->p = p;
-	plan->config = chosen;
-	plan->sets = sets;
-	status = fill_plan(plan, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
-	*out = plan;
-	return TK_ABI_OK;
+	return find_config(
+	        name, gpu_attention_kernel.configs, gpu_attention_kernel.config_count, out, err);
 }
+
+KIT_PLAN(backend, bound, choose, fill_plan)
 
 static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
         uint32_t count, struct tk_abi_error *err)
 {
-	uint32_t need = plan->p->op == TK_OP_NSA            ? TK_T_BLOCKS + 1
-	                : plan->p->attention->dir == TK_FWD ? TK_T_LSE + 1
-	                                                    : TK_T_MAX;
+	uint32_t need = plan->problem->op == TK_OP_NSA            ? TK_T_BLOCKS + 1
+	                : plan->problem->attention->dir == TK_FWD ? TK_T_LSE + 1
+	                                                          : TK_T_MAX;
 	return bind_set(plan->bound, plan->sets, set, t, count, need, err);
 }
 
@@ -100,7 +75,7 @@ static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	int code = gpu_attention_kernel.launch(
-	        plan->p, plan->config, plan->bound[set].data, plan->workspace, stream);
+	        plan->problem, plan->config, plan->bound[set].data, plan->workspace, stream);
 	if (code)
 		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s",
 		        gpu_attention_kernel.backend, gpu_attention_kernel.status_text(code));

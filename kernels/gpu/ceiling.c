@@ -16,7 +16,7 @@ struct tk_backend_ctx {
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
+	uint32_t sets, config;
 	float *partial; /* sums of blocks, then the ticket */
 	struct bound bound[];
 };
@@ -101,11 +101,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(ceiling, fill_plan)
 
-static int ceiling_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 2, err);
-}
+KIT_BIND(ceiling, 2)
 
 static int launch_kernel(const struct tk_plan *plan, void *const *t, void *stream)
 {

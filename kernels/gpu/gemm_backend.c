@@ -8,7 +8,8 @@ struct tk_backend_ctx {
 };
 
 struct tk_plan {
-	const struct tk_gemm *g;
+	const struct tk_backend_ctx *ctx;
+	const struct tk_problem *problem;
 	uint32_t config, sets;
 	struct bound bound[];
 };
@@ -45,67 +46,46 @@ static int backend_supports(
 	return g->batch > 65535 || config == gpu_gemm_step.config_count ? too_many(err) : TK_ABI_OK;
 }
 
-static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *p,
-        const char *const **names, uint32_t *count, struct tk_abi_error *err)
+KIT_CONFIGS(backend, gpu_gemm_step.configs, gpu_gemm_step.config_count)
+
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *name,
+        uint32_t *out, struct tk_abi_error *err)
 {
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	*names = gpu_gemm_step.configs;
-	*count = gpu_gemm_step.config_count;
-	return TK_ABI_OK;
+	TRY(find_config(name, gpu_gemm_step.configs, gpu_gemm_step.config_count, out, err));
+	return grid_counts(p->gemm, *out) ? TK_ABI_OK : too_many(err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static void backend_unplan(struct tk_plan *plan)
 {
-	uint32_t chosen = 0;
-	int status = backend_supports(ctx, p, err);
-	if (status == TK_ABI_OK)
-		status = find_config(
-		        config, gpu_gemm_step.configs, gpu_gemm_step.config_count, &chosen, err);
-	if (status)
-		return status;
-	if (!grid_counts(p->gemm, chosen))
-		return too_many(err);
-	int code = gpu_gemm_step.prepare(p->gemm, chosen);
-	if (code)
-		return fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s",
-		        gpu_gemm_step.configs[chosen], gpu_gemm_step.status_text(code));
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->g = p->gemm;
-	plan->config = chosen;
-	plan->sets = sets;
+	free(plan);
+}
+
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
+	int code = gpu_gemm_step.prepare(plan->problem->gemm, plan->config);
 	snprintf(info->kernel, sizeof info->kernel, "%s", gpu_gemm_step.backend);
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", gpu_gemm_step.configs[chosen]);
+	snprintf(
+	        info->algorithm, sizeof info->algorithm, "%s", gpu_gemm_step.configs[plan->config]);
 	info->capturable = info->deterministic = 1;
-	*out = plan;
-	return TK_ABI_OK;
+	return code ? fail(err, TK_ABI_UNSUPPORTED, "configuration %s: %s", info->algorithm,
+	                      gpu_gemm_step.status_text(code))
+	            : TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
-}
+KIT_PLAN(backend, bound, choose, fill_plan)
+
+KIT_BIND(backend, 3)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
 	int code = gpu_gemm_step.launch(
-	        plan->g, plan->config, t[TK_T_A], t[TK_T_B], t[TK_T_C], stream);
+	        plan->problem->gemm, plan->config, t[TK_T_A], t[TK_T_B], t[TK_T_C], stream);
 	if (code)
 		return fail(err, TK_ABI_DEVICE, "%s could not be launched: %s",
 		        gpu_gemm_step.backend, gpu_gemm_step.status_text(code));
 	return TK_ABI_OK;
-}
-
-static void backend_unplan(struct tk_plan *plan)
-{
-	free(plan);
 }
 
 KIT_BACKEND(backend, gpu_gemm_step.backend, TK_GPU_KIND, no_version, gpu_gemm_step.description,

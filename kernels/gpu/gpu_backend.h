@@ -87,27 +87,17 @@ static inline void context_stop_none(struct tk_backend_ctx *ctx)
 
 #define GPU_CONTEXT(prefix) GPU_CONTEXT_WITH(prefix, context_start_none, context_stop_none)
 
-/* Defines prefix_plan for one configuration. A plan has ctx, problem, sets and, last, bound[];
- * `fill` does the rest. prefix_unplan() is called where it fails. */
-#define GPU_PLAN(prefix, fill) \
-	static int prefix##_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, \
-	        const char *config, uint32_t sets, struct tk_plan **out, \
-	        struct tk_plan_info *info, struct tk_abi_error *err) \
+/* Configurations of libraries that rank their kernels for a problem: places in the ranking. */
+#define HEURISTICS_MAX 16
+#define HEURISTIC_NAMES \
 	{ \
-		int status = prefix##_supports(ctx, p, err); \
-		if (status || (status = check_config(config, err))) \
-			return status; \
-		struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err); \
-		if (!plan) \
-			return TK_ABI_NO_MEMORY; \
-		plan->ctx = ctx; \
-		plan->problem = p; \
-		plan->sets = sets; \
-		if ((status = fill(plan, info, err))) \
-			prefix##_unplan(plan); \
-		else \
-			*out = plan; \
-		return status; \
+		"heuristic-0", "heuristic-1", "heuristic-2", "heuristic-3", "heuristic-4", \
+		        "heuristic-5", "heuristic-6", "heuristic-7", "heuristic-8", "heuristic-9", \
+		        "heuristic-10", "heuristic-11", "heuristic-12", "heuristic-13", \
+		        "heuristic-14", "heuristic-15" \
 	}
+
+/* Defines prefix_plan for one configuration. */
+#define GPU_PLAN(prefix, fill) KIT_PLAN(prefix, bound, choose_default, fill)
 
 #endif

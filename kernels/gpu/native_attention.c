@@ -17,7 +17,7 @@ struct tk_backend_ctx {
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
+	uint32_t sets, config;
 	void *workspace; /* of the BLAS */
 	float *scores;   /* [b][h][sq][skv] */
 	void *weights;   /* the same in the type of the tensors; the scores themselves where that is
@@ -92,11 +92,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 
 GPU_PLAN(backend, fill_plan)
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 4, err);
-}
+KIT_BIND(backend, 4)
 
 /* Heads [first, first + count) of one batch entry that share a kv head, or all heads with a kv head
  * each. */

@@ -21,8 +21,8 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_gemm *g;
-	uint32_t sets;
+	const struct tk_problem *problem;
+	uint32_t sets, config;
 	struct matmul *matmul;
 	void *workspace;
 	int fnuz;             /* operands are copied in bind() */
@@ -104,10 +104,7 @@ static int backend_supports(
 	        "and there is no f64");
 }
 
-static const char *const config_names[HEURISTICS_MAX] = {"heuristic-0", "heuristic-1",
-        "heuristic-2", "heuristic-3", "heuristic-4", "heuristic-5", "heuristic-6", "heuristic-7",
-        "heuristic-8", "heuristic-9", "heuristic-10", "heuristic-11", "heuristic-12",
-        "heuristic-13", "heuristic-14", "heuristic-15"};
+static const char *const config_names[HEURISTICS_MAX] = HEURISTIC_NAMES;
 
 static struct matmul_narrow narrow_of(const struct tk_backend_ctx *ctx, const struct tk_gemm *g)
 {
@@ -149,48 +146,28 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_info *info,
-        struct tk_abi_error *err)
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *name,
+        uint32_t *out, struct tk_abi_error *err)
 {
-	struct tk_backend_ctx *ctx = plan->ctx;
-	struct matmul_narrow narrow = narrow_of(ctx, plan->g);
-	uint32_t place = 0;
-	unsigned count = 0;
-	int status = find_config(config, config_names, HEURISTICS_MAX, &place, err);
-	plan->fnuz = narrow.fnuz;
-	if (status == TK_ABI_OK)
-		status = matmul_new(ctx->library, plan->g, &narrow, ctx->workspace_limit, place,
-		        &plan->matmul, &count, err);
-	if (status == TK_ABI_OK)
-		status = workspace_new(
-		        &ctx->gpu, matmul_workspace(plan->matmul), &plan->workspace, err);
-	if (status == TK_ABI_OK)
-		matmul_describe(plan->matmul, info);
-	return status;
+	return find_config(name, config_names, HEURISTICS_MAX, out, err);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->g = p->gemm;
-	plan->sets = sets;
-	status = fill_plan(plan, config, info, err);
-	if (status) {
-		backend_unplan(plan);
-		return status;
-	}
-	info->capturable = 1;
-	info->deterministic = 1;
-	*out = plan;
+	struct tk_backend_ctx *ctx = plan->ctx;
+	const struct tk_gemm *g = plan->problem->gemm;
+	struct matmul_narrow narrow = narrow_of(ctx, g);
+	unsigned count = 0;
+	plan->fnuz = narrow.fnuz;
+	TRY(matmul_new(ctx->library, g, &narrow, ctx->workspace_limit, plan->config, &plan->matmul,
+	        &count, err));
+	TRY(workspace_new(&ctx->gpu, matmul_workspace(plan->matmul), &plan->workspace, err));
+	matmul_describe(plan->matmul, info);
+	info->capturable = info->deterministic = 1;
 	return TK_ABI_OK;
 }
+
+KIT_PLAN(backend, bound, choose, fill_plan)
 
 /* Takes the copy of an operand in the place of the tracker's own. */
 static int copy_narrow(
@@ -213,11 +190,9 @@ static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	if (!plan->fnuz || set >= plan->sets || count < 3)
 		return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
 	void **own = plan->bound[set].data;
-	int status = copy_narrow(plan, &own[TK_T_A], &t[TK_T_A], err);
-	if (status == TK_ABI_OK)
-		status = copy_narrow(plan, &own[TK_T_B], &t[TK_T_B], err);
+	TRY(copy_narrow(plan, &own[TK_T_A], &t[TK_T_A], err));
 	own[TK_T_C] = t[TK_T_C].data;
-	return status;
+	return copy_narrow(plan, &own[TK_T_B], &t[TK_T_B], err);
 }
 
 static int backend_launch(

@@ -21,23 +21,20 @@ struct types {
 	uint32_t in, acc, out;
 	rocblas_datatype type_in, type_out, compute;
 };
+#define TYPES(in, acc, out, type_in, type_out, compute) \
+	{ \
+		TK_##in, TK_##acc, TK_##out, rocblas_datatype_##type_in##_r, \
+		        rocblas_datatype_##type_out##_r, rocblas_datatype_##compute##_r \
+	}
 static const struct types types[] = {
-        {TK_F64, TK_F64, TK_F64, rocblas_datatype_f64_r, rocblas_datatype_f64_r,
-                rocblas_datatype_f64_r},
-        {TK_F32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r,
-                rocblas_datatype_f32_r},
-        {TK_TF32, TK_F32, TK_F32, rocblas_datatype_f32_r, rocblas_datatype_f32_r,
-                rocblas_datatype_f32_r},
-        {TK_F16, TK_F32, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r,
-                rocblas_datatype_f32_r},
-        {TK_F16, TK_F32, TK_F32, rocblas_datatype_f16_r, rocblas_datatype_f32_r,
-                rocblas_datatype_f32_r},
-        {TK_F16, TK_F16, TK_F16, rocblas_datatype_f16_r, rocblas_datatype_f16_r,
-                rocblas_datatype_f16_r},
-        {TK_BF16, TK_F32, TK_BF16, rocblas_datatype_bf16_r, rocblas_datatype_bf16_r,
-                rocblas_datatype_f32_r},
-        {TK_BF16, TK_F32, TK_F32, rocblas_datatype_bf16_r, rocblas_datatype_f32_r,
-                rocblas_datatype_f32_r},
+        TYPES(F64, F64, F64, f64, f64, f64),
+        TYPES(F32, F32, F32, f32, f32, f32),
+        TYPES(TF32, F32, F32, f32, f32, f32),
+        TYPES(F16, F32, F16, f16, f16, f32),
+        TYPES(F16, F32, F32, f16, f32, f32),
+        TYPES(F16, F16, F16, f16, f16, f16),
+        TYPES(BF16, F32, BF16, bf16, bf16, f32),
+        TYPES(BF16, F32, F32, bf16, f32, f32),
 };
 
 union scalar { /* alpha and beta have the type of the accumulator */
@@ -51,8 +48,8 @@ struct tk_plan {
 	const struct tk_problem *problem;
 	const struct types *types;
 	uint32_t sets;
+	uint32_t config; /* the solution; 0: the library chooses */
 	void *workspace;
-	rocblas_int solution; /* 0: the library chooses */
 	union scalar alpha, beta;
 	struct bound bound[];
 };
@@ -227,22 +224,20 @@ static int backend_space(struct tk_backend_ctx *ctx, const struct tk_problem *p,
 	return status;
 }
 
-static int choose(struct tk_backend_ctx *ctx, const struct tk_gemm *g, const char *config,
-        rocblas_int *out, struct tk_abi_error *err)
+static int choose(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
+        uint32_t *out, struct tk_abi_error *err)
 {
 	int64_t value = 0;
 	*out = 0;
 	if (!config || !*config || strcmp(config, "default") == 0)
 		return TK_ABI_OK;
-	int status = make_space(ctx, g, err);
-	if (status)
-		return status;
+	TRY(make_space(ctx, p->gemm, err));
 	if (!tk_space_parse(&ctx->space, config, &value))
 		return fail(err, TK_ABI_INVALID,
 		        "unknown configuration \"%.100s\", expected \"solution=N\" with an index "
 		        "that this rocBLAS has for the problem; 0 is its own choice",
 		        config);
-	*out = (rocblas_int)value;
+	*out = (uint32_t)value;
 	return TK_ABI_OK;
 }
 
@@ -257,19 +252,14 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_info *info,
-        struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
 	size_t bytes = plan->ctx->rocblas.workspace_bytes;
-	int status = choose(plan->ctx, plan->problem->gemm, config, &plan->solution, err);
-	if (!status)
-		status = workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err);
-	if (status)
-		return status;
+	TRY(workspace_new(&plan->ctx->gpu, bytes, &plan->workspace, err));
 	plan->types = find_types(plan->problem->gemm);
 	plan->alpha = make_scalar(plan->types, 1);
-	if (plan->solution)
-		snprintf(info->algorithm, sizeof info->algorithm, "solution %d", plan->solution);
+	if (plan->config)
+		snprintf(info->algorithm, sizeof info->algorithm, "solution %u", plan->config);
 	snprintf(info->kernel, sizeof info->kernel, "%s",
 	        plan->problem->gemm->batch > 1 ? "rocblas_gemm_strided_batched_ex"
 	                                       : "rocblas_gemm_ex");
@@ -279,30 +269,9 @@ static int fill_plan(struct tk_plan *plan, const char *config, struct tk_plan_in
 	return TK_ABI_OK;
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
-        uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
-{
-	int status = backend_supports(ctx, p, err);
-	if (status)
-		return status;
-	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->bound[0], err);
-	if (!plan)
-		return TK_ABI_NO_MEMORY;
-	plan->ctx = ctx;
-	plan->problem = p;
-	plan->sets = sets;
-	if ((status = fill_plan(plan, config, info, err)))
-		backend_unplan(plan);
-	else
-		*out = plan;
-	return status;
-}
+KIT_PLAN(backend, bound, choose, fill_plan)
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *t,
-        uint32_t count, struct tk_abi_error *err)
-{
-	return bind_set(plan->bound, plan->sets, set, t, count, 3, err);
-}
+KIT_BIND(backend, 3)
 
 static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
@@ -312,8 +281,9 @@ static int backend_launch(
 	void *const *t = plan->bound[set].data;
 	struct rocblas *r = &plan->ctx->rocblas;
 	const struct operands o = find_operands(g);
+	const rocblas_int solution = (rocblas_int)plan->config;
 	rocblas_gemm_algo algo =
-	        plan->solution ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
+	        plan->config ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
 	int status = rocblas_set_plan(r, plan, plan->workspace, g->a == TK_TF32, stream, err);
 	if (status)
 		return status;
@@ -322,13 +292,13 @@ static int backend_launch(
 		        rocblas_gemm_ex(r->handle, o.tb, o.ta, o.n, o.m, o.k, &plan->alpha,
 		                t[TK_T_B], y->type_in, o.ldb, t[TK_T_A], y->type_in, o.lda,
 		                &plan->beta, t[TK_T_C], y->type_out, o.n, t[TK_T_C], y->type_out,
-		                o.n, y->compute, algo, plan->solution, rocblas_gemm_flags_none));
+		                o.n, y->compute, algo, solution, rocblas_gemm_flags_none));
 	return rocblas_check(err, "rocblas_gemm_strided_batched_ex",
 	        rocblas_gemm_strided_batched_ex(r->handle, o.tb, o.ta, o.n, o.m, o.k, &plan->alpha,
 	                t[TK_T_B], y->type_in, o.ldb, (rocblas_stride)o.n * o.k, t[TK_T_A],
 	                y->type_in, o.lda, (rocblas_stride)o.m * o.k, &plan->beta, t[TK_T_C],
 	                y->type_out, o.n, (rocblas_stride)o.m * o.n, t[TK_T_C], y->type_out, o.n,
-	                (rocblas_stride)o.m * o.n, (int)g->batch, y->compute, algo, plan->solution,
+	                (rocblas_stride)o.m * o.n, (int)g->batch, y->compute, algo, solution,
 	                rocblas_gemm_flags_none));
 }
 

@@ -1,36 +1,29 @@
 /* The reference as a backend, so that it can be run, timed and verified like every other. */
+#include "kit.h"
 #include "reference.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct tk_backend_ctx {
 	int unused;
 };
 
 struct tk_plan {
+	const struct tk_backend_ctx *ctx;
 	const struct tk_problem *problem;
-	uint32_t sets;
-	struct tk_tensor (*tensors)[TK_T_MAX];
+	uint32_t sets, config;
+	struct tk_tensor tensors[][TK_T_MAX];
 };
 
-static int fail(struct tk_abi_error *err, int status, const char *message)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	snprintf(err->message, sizeof err->message, "%s", message);
-	return status;
+	return TK_ABI_OK;
 }
 
-static int reference_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	*out = calloc(1, sizeof **out);
-	return *out ? TK_ABI_OK : fail(err, TK_ABI_NO_MEMORY, "out of memory");
 }
 
-static void reference_close(struct tk_backend_ctx *ctx)
-{
-	free(ctx);
-}
+KIT_CONTEXT(reference, start, stop)
 
 static int reference_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
@@ -40,22 +33,25 @@ static int reference_supports(
 	return TK_ABI_OK;
 }
 
-static int reference_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p,
-        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
-        struct tk_abi_error *err)
+static void reference_unplan(struct tk_plan *plan)
 {
-	struct tk_plan *plan = calloc(1, sizeof *plan);
-	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
-		free(plan);
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
-	}
-	plan->problem = p;
-	plan->sets = sets;
+	free(plan);
+}
+
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
+{
 	snprintf(info->kernel, sizeof info->kernel, "reference");
 	info->deterministic = 1;
-	*out = plan;
 	return TK_ABI_OK;
 }
+
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *name,
+        uint32_t *out, struct tk_abi_error *err)
+{
+	return TK_ABI_OK; /* all names are the same */
+}
+
+KIT_PLAN(reference, tensors, choose, fill_plan)
 
 static int reference_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
         uint32_t count, struct tk_abi_error *err)
@@ -96,34 +92,13 @@ static int reference_launch(
 	return failed ? fail(err, TK_ABI_NO_MEMORY, "out of memory") : TK_ABI_OK;
 }
 
-static void reference_unplan(struct tk_plan *plan)
-{
-	if (plan)
-		free(plan->tensors);
-	free(plan);
-}
-
 static const char *reference_version(void)
 {
 	return "1";
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	/* clang-format off */
-	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "reference", .device_kind = "cpu",
-		.description = "slow and obviously right, in double precision",
-		.version = reference_version, .open = reference_open, .close = reference_close,
-		.supports = reference_supports,
-		.plan = reference_plan, .bind = reference_bind, .launch = reference_launch,
-		.unplan = reference_unplan,
-		.operations = TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS |
-			      TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
-		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
-			TK_OPERATION_COPY | TK_OPERATION_READ,
-	};
-	/* clang-format on */
-	return &backend;
-}
+KIT_BACKEND(reference, "reference", "cpu", reference_version,
+        "slow and obviously right, in double precision",
+        TK_OPERATION_UNALIGNED | TK_OPERATION_PADDED_ROWS | TK_OPERATION_GEMM |
+                TK_OPERATION_ATTENTION | TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
+                TK_OPERATION_COPY | TK_OPERATION_READ)
