@@ -23,7 +23,7 @@ struct tk_backend_ctx {
 	struct tk_space space; /* the answer of space() */
 };
 
-/* A problem in the library's terms. a and b are exchanged: see cublas_handle.h on row-major
+/* A problem in the library's terms. a and b are exchanged: see blas.h on row-major
  * matrices. */
 struct operation {
 	cublasLtMatmulDesc_t desc;

@@ -9,12 +9,15 @@ set(TK_GPU_DEVICE_SOURCES device.c device_memory_load.c device_compare.cu
   device_kernels.cu)
 list(TRANSFORM TK_GPU_DEVICE_SOURCES PREPEND "${TK_GPU_SOURCE_DIR}/device/")
 
-# Attention by a vendor's BLAS, of which `source` of the caller's folder knows:
-# tk_gpu_native_module(cublas_native cuda tk_cuda_module source LINK ...)
-function(tk_gpu_native_module name kind maker source)
-  cmake_language(CALL ${maker} backend ${name} SOURCES "${TK_GPU_SOURCE_DIR}/native_attention.c"
-    "${TK_GPU_SOURCE_DIR}/softmax.cu" "${source}" ${ARGN})
+# GEMM, and attention in two products, by a vendor's BLAS (blas.h): the backends `name` and
+# `name`_native. tk_gpu_blas_modules(cublas cuda tk_cuda_module LINK ...)
+function(tk_gpu_blas_modules name kind maker)
+  cmake_language(CALL ${maker} backend ${name} SOURCES "${TK_GPU_SOURCE_DIR}/blas_backend.c"
+    ${ARGN})
+  cmake_language(CALL ${maker} backend ${name}_native SOURCES
+    "${TK_GPU_SOURCE_DIR}/native_attention.c" "${TK_GPU_SOURCE_DIR}/softmax.cu" ${ARGN})
   tk_gpu_settings(${name} ${kind})
+  tk_gpu_settings(${name}_native ${kind})
 endfunction()
 
 function(tk_gpu_modules kind maker)

@@ -1,17 +1,16 @@
 /* Attention without tiling, the baseline that tiled kernels have to beat: S = scale Q K', a softmax
  * over the rows, O = P V. All of S is in memory, O(N^2) bytes in f32 and once more for P where the
  * tensors have 16 bits: what PyTorch's "math" path does. Two products by the vendor's BLAS
- * (native_blas.h) and one kernel of our own (softmax.cu) for each entry of the batch.
+ * (blas.h) and one kernel of our own (softmax.cu) for each entry of the batch.
  *
  * A product for each (batch entry, kv head): the heads of a group are a strided batch that shares K
  * and V (stride 0); without groups, all heads are one such batch. */
-#include "gpu_backend.h"
-#include "native_blas.h"
+#include "blas.h"
 #include "softmax.h"
 
 struct tk_backend_ctx {
 	struct gpu_context gpu;
-	struct native_blas *blas;
+	struct blas blas;
 };
 
 struct tk_plan {
@@ -28,12 +27,12 @@ struct tk_plan {
 static int start(
         struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
-	return native_blas_open(args, &ctx->blas, err);
+	return blas_open(&ctx->blas, &ctx->gpu, args, err);
 }
 
 static void stop(struct tk_backend_ctx *ctx)
 {
-	native_blas_close(ctx->blas);
+	blas_close(&ctx->blas);
 }
 
 GPU_CONTEXT_WITH(backend, start, stop)
@@ -61,7 +60,7 @@ static void backend_unplan(struct tk_plan *plan)
 	if (!plan)
 		return;
 	const struct gpu_context *c = &plan->ctx->gpu;
-	native_blas_clear_plan(plan->ctx->blas);
+	blas_clear_plan(&plan->ctx->blas);
 	workspace_free(c, plan->workspace);
 	workspace_free(c, plan->weights == plan->scores ? NULL : plan->weights);
 	workspace_free(c, plan->scores);
@@ -73,8 +72,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	const struct tk_attention *a = plan->problem->attention;
 	const struct gpu_context *c = &plan->ctx->gpu;
 	size_t scores = (size_t)a->b * (size_t)a->h * (size_t)a->sq * (size_t)a->skv,
-	       narrow = a->dtype == TK_F32 ? 0 : 2,
-	       workspace = native_blas_workspace(plan->ctx->blas);
+	       narrow = a->dtype == TK_F32 ? 0 : 2, workspace = plan->ctx->blas.workspace_bytes;
 	int status = workspace_new(c, workspace, &plan->workspace, err);
 	if (status == TK_ABI_OK)
 		status = workspace_new(c, scores * sizeof(float), (void **)&plan->scores, err);
@@ -83,8 +81,8 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	if (!narrow)
 		plan->weights = plan->scores;
 	info->workspace_bytes = workspace + scores * (sizeof(float) + narrow);
-	snprintf(info->kernel, sizeof info->kernel, "%s+softmax_kernel+%s", native_blas_call,
-	        native_blas_call);
+	snprintf(info->kernel, sizeof info->kernel,
+	        BLAS_BATCHED_CALL "+softmax_kernel+" BLAS_BATCHED_CALL);
 	info->capturable = 1;
 	info->deterministic = 1;
 	return status;
@@ -107,13 +105,15 @@ static int score(
 {
 	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
-	struct native_product p = {.what = "Q K'",
-	        .transpose_a = 1,
+	struct blas_product p = {.what = "Q K'",
+	        .ta = 1,
 	        .m = (int)a->skv,
 	        .n = (int)a->sq,
 	        .k = (int)a->d,
 	        .count = (int)n->count,
-	        .alpha = (float)a->scale,
+	        .is_batched = 1,
+	        .acc = TK_F32,
+	        .alpha = a->scale,
 	        .type = a->dtype,
 	        .type_c = TK_F32,
 	        .a = (const char *)t[TK_T_K] +
@@ -127,7 +127,7 @@ static int score(
 	        .c = plan->scores + (n->entry * a->h + n->first) * a->sq * a->skv,
 	        .ldc = (int)a->skv,
 	        .step_c = a->sq * a->skv};
-	return native_blas_multiply(plan->ctx->blas, &p, err);
+	return blas_multiply(&plan->ctx->blas, &p, err);
 }
 
 /* Row-major O[head] (sq x dv, rows h dv apart) = P[head] (sq x skv) V (skv x dv, rows hkv dv
@@ -137,11 +137,13 @@ static int combine(
 {
 	const struct tk_attention *a = plan->problem->attention;
 	size_t e = type_bytes(a->dtype);
-	struct native_product p = {.what = "P V",
+	struct blas_product p = {.what = "P V",
 	        .m = (int)a->dv,
 	        .n = (int)a->sq,
 	        .k = (int)a->skv,
 	        .count = (int)n->count,
+	        .is_batched = 1,
+	        .acc = TK_F32,
 	        .alpha = 1,
 	        .type = a->dtype,
 	        .type_c = a->dtype,
@@ -156,7 +158,7 @@ static int combine(
 	        .c = (char *)t[TK_T_O] + (size_t)((n->entry * a->sq * a->h + n->first) * a->dv) * e,
 	        .ldc = (int)(a->h * a->dv),
 	        .step_c = a->dv};
-	return native_blas_multiply(plan->ctx->blas, &p, err);
+	return blas_multiply(&plan->ctx->blas, &p, err);
 }
 
 static int for_all_heads(struct tk_plan *plan, void *const *t,
@@ -190,7 +192,7 @@ static int backend_launch(
         struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
 {
 	void *const *t = plan->bound[set].data;
-	int status = native_blas_set_plan(plan->ctx->blas, plan, plan->workspace, stream, err);
+	int status = blas_set_plan(&plan->ctx->blas, plan, plan->workspace, 0, stream, err);
 	if (status == TK_ABI_OK)
 		status = for_all_heads(plan, t, score, err);
 	if (status == TK_ABI_OK)
@@ -198,6 +200,6 @@ static int backend_launch(
 	return status ? status : for_all_heads(plan, t, combine, err);
 }
 
-KIT_BACKEND(backend, native_blas_backend, TK_GPU_KIND, native_blas_version,
+KIT_BACKEND(backend, BLAS_NAME "_native", TK_GPU_KIND, blas_version,
         "attention as two products of the vendor's BLAS and a softmax, all scores in memory",
         TK_OPERATION_ATTENTION, .configs = NULL)

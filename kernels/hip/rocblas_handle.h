@@ -1,24 +1,28 @@
-/* A rocBLAS handle for the backends on it: explicit math mode, our own workspace (nothing is
- * allocated during a capture), and the stream set only when it changes.
- *
- * Row-major matrices for a column-major library: a matrix X stored by rows reads as X transposed by
- * columns. C = op(A) op(B) becomes C' = op(B)' op(A)': operands and m, n are swapped,
- * transpositions stay. */
+/* rocBLAS as the BLAS of kernels/gpu/blas.h: explicit math mode, our own workspace (nothing is
+ * allocated during a capture), and the stream set only when it changes. By default the library
+ * chooses the kernel by itself on every call, as it does for nearly every user. */
 #ifndef TK_ROCBLAS_HANDLE_H
 #define TK_ROCBLAS_HANDLE_H
 #include "hip_backend.h"
 #define ROCBLAS_BETA_FEATURES_API /* lists of solutions */
 #include <rocblas/rocblas.h>
 
-struct rocblas {
+#define BLAS_NAME "rocblas"
+#define BLAS_NARROW_NAME "hipblaslt"
+#define BLAS_CALL "rocblas_gemm_ex"
+#define BLAS_BATCHED_CALL "rocblas_gemm_strided_batched_ex"
+#define BLAS_DESCRIPTION "GEMM by rocBLAS, its choice of a kernel or any of its solutions"
+
+struct blas {
 	rocblas_handle handle;
+	unsigned gfx;
 	size_t workspace_bytes; /* of a plan: 128 MiB on CDNA3, 32 before, what rocBLAS takes for
 	                           itself */
 	const void *current;    /* the plan whose workspace and mode are set, and the stream */
 	void *stream;
 };
 
-static inline int rocblas_check(struct tk_abi_error *err, const char *what, rocblas_status code)
+static inline int blas_check(struct tk_abi_error *err, const char *what, rocblas_status code)
 {
 	switch (code) {
 	case rocblas_status_success:
@@ -35,60 +39,68 @@ static inline int rocblas_check(struct tk_abi_error *err, const char *what, rocb
 	}
 }
 
-static inline int rocblas_open(
-        struct rocblas *r, unsigned gfx, const char *options, struct tk_abi_error *err)
+static inline void blas_close(struct blas *b)
 {
-	int status = rocblas_check(err, "rocblas_create_handle", rocblas_create_handle(&r->handle));
-	if (status)
-		return status;
-	r->workspace_bytes =
-	        (size_t)option_number(options, "workspace_mib", is_cdna3(gfx) ? 128 : 32) * MIB;
-	r->stream = (void *)-1;
+	rocblas_destroy_handle(b->handle);
+}
+
+static inline int blas_open(struct blas *b, const struct gpu_context *gpu,
+        const struct tk_open_args *args, struct tk_abi_error *err)
+{
+	(void)gpu;
+	TRY(blas_check(err, "rocblas_create_handle", rocblas_create_handle(&b->handle)));
+	b->gfx = gfx_of(args);
+	b->workspace_bytes =
+	        (size_t)option_number(args->options, "workspace_mib", is_cdna3(b->gfx) ? 128 : 32) *
+	        MIB;
+	b->stream = (void *)-1;
 	/* Sums that are split are added in a fixed order. (Deprecated only because it shall become
 	 * the default.) */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-	status = rocblas_check(err, "rocblas_set_atomics_mode",
-	        rocblas_set_atomics_mode(r->handle, rocblas_atomics_not_allowed));
+	int status = blas_check(err, "rocblas_set_atomics_mode",
+	        rocblas_set_atomics_mode(b->handle, rocblas_atomics_not_allowed));
 #pragma GCC diagnostic pop
 	if (status)
-		rocblas_destroy_handle(r->handle);
+		blas_close(b);
 	return status;
 }
 
-/* xf32: allow fewer bits for f32 operands; only on request. */
-static inline int rocblas_set_xf32(struct rocblas *r, int xf32, struct tk_abi_error *err)
+static inline int blas_check_device(
+        const struct blas *b, const struct tk_gemm *g, struct tk_abi_error *err)
 {
-	return rocblas_check(err, "rocblas_set_math_mode",
-	        rocblas_set_math_mode(
-	                r->handle, xf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
+	if (g->a == TK_TF32 && b->gfx && !is_cdna3(b->gfx))
+		return fail(err, TK_ABI_UNSUPPORTED,
+		        "tf32 (AMD: xf32) is there on gfx942 only, this device has gfx%x", b->gfx);
+	return TK_ABI_OK;
 }
 
-/* Before a plan's calls. */
-static inline int rocblas_set_plan(struct rocblas *r, const void *plan, void *workspace, int xf32,
+/* tf32: allow fewer bits for f32 operands; only on request. */
+static inline int rocblas_set_xf32(struct blas *b, int tf32, struct tk_abi_error *err)
+{
+	return blas_check(err, "rocblas_set_math_mode",
+	        rocblas_set_math_mode(
+	                b->handle, tf32 ? rocblas_xf32_xdl_math_op : rocblas_default_math));
+}
+
+static inline int blas_set_plan(struct blas *b, const void *plan, void *workspace, int tf32,
         void *stream, struct tk_abi_error *err)
 {
-	if (r->current == plan && r->stream == stream)
+	if (b->current == plan && b->stream == stream)
 		return TK_ABI_OK;
-	int status = rocblas_check(
-	        err, "rocblas_set_stream", rocblas_set_stream(r->handle, (hipStream_t)stream));
+	int status = blas_check(
+	        err, "rocblas_set_stream", rocblas_set_stream(b->handle, (hipStream_t)stream));
 	if (status == TK_ABI_OK)
-		status = rocblas_check(err, "rocblas_set_workspace",
-		        rocblas_set_workspace(r->handle, workspace, r->workspace_bytes));
+		status = blas_check(err, "rocblas_set_workspace",
+		        rocblas_set_workspace(b->handle, workspace, b->workspace_bytes));
 	if (status == TK_ABI_OK)
-		status = rocblas_set_xf32(r, xf32, err);
-	r->current = status ? NULL : plan;
-	r->stream = stream;
+		status = rocblas_set_xf32(b, tf32, err);
+	b->current = status ? NULL : plan;
+	b->stream = stream;
 	return status;
 }
 
-/* When a plan is freed (a new one may get its address), or the math mode was changed. */
-static inline void rocblas_clear_plan(struct rocblas *r)
-{
-	r->current = NULL;
-}
-
-static inline const char *rocblas_version_text(void)
+static inline const char *blas_version(void)
 {
 	static char text[64];
 	if (rocblas_get_version_string(text, sizeof text) != rocblas_status_success)
@@ -97,6 +109,67 @@ static inline const char *rocblas_version_text(void)
 	if (len && text[len - 1] == '.') /* "4.4.1.": the commit that would follow is unknown */
 		text[len - 1] = 0;
 	return text;
+}
+
+static inline rocblas_datatype rocblas_type(uint32_t dtype)
+{
+	return dtype == TK_F64    ? rocblas_datatype_f64_r
+	       : dtype == TK_F16  ? rocblas_datatype_f16_r
+	       : dtype == TK_BF16 ? rocblas_datatype_bf16_r
+	                          : rocblas_datatype_f32_r;
+}
+
+static inline rocblas_operation rocblas_side(int transpose)
+{
+	return transpose ? rocblas_operation_transpose : rocblas_operation_none;
+}
+
+static inline int blas_multiply(
+        struct blas *b, const struct blas_product *p, struct tk_abi_error *err)
+{
+	const union blas_scalar alpha = blas_scalar(p->acc, p->alpha),
+	                        beta = blas_scalar(p->acc, 0);
+	const rocblas_datatype type = rocblas_type(p->type), type_c = rocblas_type(p->type_c),
+	                       compute = rocblas_type(p->acc);
+	const rocblas_gemm_algo algo =
+	        p->solution ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
+	if (!p->is_batched)
+		return blas_check(err, p->what,
+		        rocblas_gemm_ex(b->handle, rocblas_side(p->ta), rocblas_side(p->tb), p->m,
+		                p->n, p->k, &alpha, p->a, type, p->lda, p->b, type, p->ldb, &beta,
+		                p->c, type_c, p->ldc, p->c, type_c, p->ldc, compute, algo,
+		                p->solution, rocblas_gemm_flags_none));
+	return blas_check(err, p->what,
+	        rocblas_gemm_strided_batched_ex(b->handle, rocblas_side(p->ta), rocblas_side(p->tb),
+	                p->m, p->n, p->k, &alpha, p->a, type, p->lda, p->step_a, p->b, type, p->ldb,
+	                p->step_b, &beta, p->c, type_c, p->ldc, p->step_c, p->c, type_c, p->ldc,
+	                p->step_c, p->count, compute, algo, p->solution, rocblas_gemm_flags_none));
+}
+
+/* The indices of the solutions of a product, at most *count; out = NULL: only counts them. The
+ * library checks that pointers are not NULL and reads nothing. */
+static inline rocblas_status rocblas_list_solutions(
+        struct blas *b, const struct blas_product *p, rocblas_int *out, rocblas_int *count)
+{
+	const union blas_scalar alpha = blas_scalar(p->acc, p->alpha),
+	                        beta = blas_scalar(p->acc, 0);
+	const rocblas_datatype type = rocblas_type(p->type), type_c = rocblas_type(p->type_c),
+	                       compute = rocblas_type(p->acc);
+	void *any = b;
+	/* marked as deprecated because they may still change */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+	if (!p->is_batched)
+		return rocblas_gemm_ex_get_solutions(b->handle, rocblas_side(p->ta),
+		        rocblas_side(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, any, type,
+		        p->ldb, &beta, any, type_c, p->ldc, any, type_c, p->ldc, compute,
+		        rocblas_gemm_algo_solution_index, rocblas_gemm_flags_none, out, count);
+	return rocblas_gemm_strided_batched_ex_get_solutions(b->handle, rocblas_side(p->ta),
+	        rocblas_side(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, p->step_a, any,
+	        type, p->ldb, p->step_b, &beta, any, type_c, p->ldc, p->step_c, any, type_c, p->ldc,
+	        p->step_c, p->count, compute, rocblas_gemm_algo_solution_index,
+	        rocblas_gemm_flags_none, out, count);
+#pragma GCC diagnostic pop
 }
 
 #endif
