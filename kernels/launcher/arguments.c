@@ -1,6 +1,5 @@
-/* See arguments.h. */
-#include "arguments.h"
-#include "gpu_backend.h"
+/* The arguments of a launch: one pointer to each. */
+#include "launcher.h"
 
 #define ALIGNMENT ((size_t)64) /* a tensor map needs it */
 

@@ -1,9 +1,8 @@
 /* The launcher's driver table for CPUs: code objects are shared libraries of IREE's compiler
  * (iree_library.h), which need nothing but what this file gives them. A launch calls the kernel's
  * function once for each block of the grid ("workgroup"). */
-#include "arguments.h"
-#include "gpu_backend.h"
 #include "iree_library.h"
+#include "launcher.h"
 #include "pool.h"
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,8 +1,7 @@
 /* The launcher's driver table for NVIDIA: the CUDA driver API, found when a package is opened, so
  * that the module loads on a machine without a driver. The device layer has made the primary
  * context current. */
-#include "arguments.h"
-#include "gpu_backend.h"
+#include "launcher.h"
 #include <cuda.h>
 #include <dlfcn.h>
 

@@ -1,7 +1,6 @@
 /* The launcher's driver table for AMD: hipModule, from the runtime that the module links. No AMD
  * device has run it yet. */
-#include "arguments.h"
-#include "gpu_backend.h"
+#include "launcher.h"
 #include <hip/hip_runtime_api.h>
 
 static int hip_start(const struct tk_open_args *args, struct tk_abi_error *err)

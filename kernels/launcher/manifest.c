@@ -1,6 +1,5 @@
 /* JSON -> struct launcher_manifest. */
-#include "manifest.h"
-#include "gpu_backend.h"
+#include "launcher.h"
 #include <jansson.h>
 #include <strings.h>
 
@@ -44,35 +43,40 @@ static int read_flag(
 	               : fail(err, TK_ABI_INVALID, "\"%s\" is not true or false", key);
 }
 
-/* A list of `count` numbers; where the key is missing, all are `fallback` (0: the key is
- * required). */
-static int read_numbers(const json_t *o, const char *key, size_t count, uint64_t least,
-        uint64_t most, uint64_t fallback, uint64_t *out, struct tk_abi_error *err)
+/* As to_number, of a member of an object with at most 32 bits; fallback -1: it is required. */
+static int read_number(const json_t *o, const char *key, uint64_t most, int fallback, uint32_t *out,
+        struct tk_abi_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	uint64_t wide = (uint64_t)fallback;
+	if (v || fallback < 0)
+		TRY(to_number(v, key, 0, most, &wide, err));
+	*out = (uint32_t)wide;
+	return TK_ABI_OK;
+}
+
+/* A list of `count` numbers from 1 on. */
+static int read_numbers(const json_t *o, const char *key, size_t count, uint64_t most,
+        uint64_t *out, struct tk_abi_error *err)
 {
 	const json_t *list = json_object_get(o, key);
-	int status = TK_ABI_OK;
-	if (!list && fallback) {
-		for (size_t i = 0; i < count; i++)
-			out[i] = fallback;
-		return TK_ABI_OK;
-	}
 	if (json_array_size(list) != count)
 		return fail(err, TK_ABI_INVALID, "\"%s\" is missing or not a list of %zu numbers",
 		        key, count);
-	for (size_t i = 0; !status && i < count; i++)
-		status = to_number(json_array_get(list, i), key, least, most, &out[i], err);
-	return status;
+	for (size_t i = 0; i < count; i++)
+		TRY(to_number(json_array_get(list, i), key, 1, most, &out[i], err));
+	return TK_ABI_OK;
 }
 
 /* As read_numbers, of 32 bits. */
-static int read_sides(const json_t *o, const char *key, size_t count, uint64_t most,
-        uint64_t fallback, uint32_t *out, struct tk_abi_error *err)
+static int read_sides(const json_t *o, const char *key, size_t count, uint64_t most, uint32_t *out,
+        struct tk_abi_error *err)
 {
 	uint64_t wide[5];
-	int status = read_numbers(o, key, count, 1, most, fallback, wide, err);
-	for (size_t i = 0; !status && i < count; i++)
+	TRY(read_numbers(o, key, count, most, wide, err));
+	for (size_t i = 0; i < count; i++)
 		out[i] = (uint32_t)wide[i];
-	return status;
+	return TK_ABI_OK;
 }
 
 /* ---- types ---- */
@@ -185,7 +189,6 @@ static int read_map(const json_t *o, struct launcher_arg *a, struct tk_abi_error
 	const struct type *type = find_type(o);
 	const json_t *oob = json_object_get(o, "oob_fill");
 	const char *fill = oob ? json_string_value(oob) : "zero";
-	uint64_t swizzle = 0, l2 = 0;
 	m->rank = (uint32_t)json_array_size(json_object_get(o, "dims"));
 	if (!type || !type->dtype)
 		return fail(err, TK_ABI_INVALID,
@@ -199,20 +202,13 @@ static int read_map(const json_t *o, struct launcher_arg *a, struct tk_abi_error
 	m->nan_fill = fill[0] == 'n';
 	m->strides_bytes[0] = type->bytes;
 	a->bytes = LAUNCHER_TENSOR_MAP_BYTES;
-	int status = read_numbers(o, "dims", m->rank, 1, UINT32_MAX, 0, m->dims, err);
-	if (!status)
-		status = read_numbers(o, "strides_bytes", m->rank - 1, 1, (uint64_t)1 << 40, 0,
-		        m->strides_bytes + 1, err);
-	if (!status)
-		status = read_sides(o, "box", m->rank, 256, 0, m->box, err);
-	if (!status && json_object_get(o, "swizzle"))
-		status = to_number(json_object_get(o, "swizzle"), "swizzle", 0, 128, &swizzle, err);
-	if (!status && json_object_get(o, "l2_promotion"))
-		status = to_number(
-		        json_object_get(o, "l2_promotion"), "l2_promotion", 0, 256, &l2, err);
-	m->swizzle_bytes = (uint32_t)swizzle;
-	m->l2_promotion_bytes = (uint32_t)l2;
-	return status ? status : check_map(m, err);
+	TRY(read_numbers(o, "dims", m->rank, UINT32_MAX, m->dims, err));
+	TRY(read_numbers(
+	        o, "strides_bytes", m->rank - 1, (uint64_t)1 << 40, m->strides_bytes + 1, err));
+	TRY(read_sides(o, "box", m->rank, 256, m->box, err));
+	TRY(read_number(o, "swizzle", 128, 0, &m->swizzle_bytes, err));
+	TRY(read_number(o, "l2_promotion", 256, 0, &m->l2_promotion_bytes, err));
+	return check_map(m, err);
 }
 
 /* The first argument with a name adds the memory, later ones may ask for more of it. */
@@ -220,12 +216,9 @@ static int read_scratch(struct launcher_manifest *m, const json_t *o, struct lau
         struct tk_abi_error *err)
 {
 	struct launcher_scratch wanted = {0};
-	int status = read_text(o, "scratch", wanted.name, sizeof wanted.name, err);
-	if (!status)
-		status = to_number(json_object_get(o, "bytes"), "bytes", 0,
-		        LAUNCHER_SCRATCH_BYTES_MAX, &wanted.bytes, err);
-	if (status)
-		return status;
+	TRY(read_text(o, "scratch", wanted.name, sizeof wanted.name, err));
+	TRY(to_number(json_object_get(o, "bytes"), "bytes", 0, LAUNCHER_SCRATCH_BYTES_MAX,
+	        &wanted.bytes, err));
 	for (a->scratch = 0; a->scratch < m->scratch_count; a->scratch++)
 		if (strcmp(m->scratches[a->scratch].name, wanted.name) == 0)
 			break;
@@ -250,9 +243,9 @@ static int read_arg(struct launcher_manifest *m, const json_t *o, struct launche
 		return fail(err, TK_ABI_INVALID,
 		        "has not exactly one of \"tensor\", \"value\", \"scratch\", \"tensormap\"");
 	if (tensor || map) {
-		int status = find_tensor(m->problem, tensor ? tensor : map, &a->tensor, err);
+		TRY(find_tensor(m->problem, tensor ? tensor : map, &a->tensor, err));
 		a->kind = tensor ? LAUNCHER_ARG_TENSOR : LAUNCHER_ARG_TENSOR_MAP;
-		return status || tensor ? status : read_map(o, a, err);
+		return tensor ? TK_ABI_OK : read_map(o, a, err);
 	}
 	if (json_object_get(o, "value")) {
 		a->kind = LAUNCHER_ARG_VALUE;
@@ -304,25 +297,17 @@ static int read_args(struct launcher_manifest *m, const json_t *o, struct launch
 static int read_launch(struct launcher_manifest *m, const json_t *o, struct launcher_launch *l,
         struct tk_abi_error *err)
 {
-	uint64_t shared = 0;
-	int status = read_text(o, "entry", l->entry, sizeof l->entry, err);
-	if (!status)
-		status = read_sides(o, "grid", 3, INT32_MAX, 0, l->grid, err);
-	if (!status)
-		status = read_sides(o, "block", 3, 1024, 0, l->block, err);
-	if (!status)
-		status = read_sides(o, "cluster", 3, 16, 1, l->cluster, err);
-	if (!status)
-		status = to_number(json_object_get(o, "shared_bytes"), "shared_bytes", 0,
-		        (uint64_t)1 << 20, &shared, err);
-	if (!status)
-		status = read_flag(o, "cooperative", false, &l->cooperative, err);
-	if (!status)
-		status = read_flag(o, "prefer_shared", false, &l->prefer_shared, err);
-	l->shared_bytes = (uint32_t)shared;
-	if (!status)
-		status = read_args(m, o, l, err);
-	return status ? status : check_sizes(l, err);
+	TRY(read_text(o, "entry", l->entry, sizeof l->entry, err));
+	TRY(read_sides(o, "grid", 3, INT32_MAX, l->grid, err));
+	TRY(read_sides(o, "block", 3, 1024, l->block, err));
+	l->cluster[0] = l->cluster[1] = l->cluster[2] = 1;
+	if (json_object_get(o, "cluster"))
+		TRY(read_sides(o, "cluster", 3, 16, l->cluster, err));
+	TRY(read_number(o, "shared_bytes", (uint64_t)1 << 20, -1, &l->shared_bytes, err));
+	TRY(read_flag(o, "cooperative", false, &l->cooperative, err));
+	TRY(read_flag(o, "prefer_shared", false, &l->prefer_shared, err));
+	TRY(read_args(m, o, l, err));
+	return check_sizes(l, err);
 }
 
 static int read_launches(const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
@@ -346,7 +331,8 @@ static int read_launches(const json_t *root, struct launcher_manifest *m, struct
 
 /* ---- the manifest ---- */
 
-bool launcher_file_name_is_valid(const char *name)
+/* A file beside the manifest: no path, not hidden. */
+static bool is_file_name(const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	                              "0123456789._=,+-";
@@ -355,29 +341,14 @@ bool launcher_file_name_is_valid(const char *name)
 
 static int read_code(const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
 {
-	int status = read_text(root, "code_object", m->code_file, sizeof m->code_file, err);
-	if (!status)
-		status = read_text(root, "sha256", m->sha256, sizeof m->sha256, err);
-	if (status)
-		return status;
-	if (!launcher_file_name_is_valid(m->code_file))
+	TRY(read_text(root, "code_object", m->code_file, sizeof m->code_file, err));
+	TRY(read_text(root, "sha256", m->sha256, sizeof m->sha256, err));
+	if (!is_file_name(m->code_file))
 		return fail(err, TK_ABI_INVALID,
 		        "\"code_object\" is not the name of a file beside the manifest");
 	if (strlen(m->sha256) != 64 || strspn(m->sha256, "0123456789abcdef") != 64)
 		return fail(err, TK_ABI_INVALID, "\"sha256\" is not 64 hexadecimal digits");
 	return read_launches(root, m, err);
-}
-
-static int read_producer(const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
-{
-	const json_t *producer = json_object_get(root, "producer");
-	char name[60], version[60];
-	int status = read_text(producer, "name", name, sizeof name, err);
-	if (!status)
-		status = read_text(producer, "version", version, sizeof version, err);
-	if (!status)
-		snprintf(m->producer, sizeof m->producer, "%s %s", name, version);
-	return status;
 }
 
 static bool is_parameter_name(const char *name)
@@ -416,27 +387,22 @@ static int read_parameters(
 
 static int read_root(const json_t *root, struct launcher_manifest *m, struct tk_abi_error *err)
 {
+	const json_t *producer = json_object_get(root, "producer");
+	char name[60], version[60];
 	uint64_t format = 0;
-	int status =
-	        to_number(json_object_get(root, "format"), "format", 1, UINT32_MAX, &format, err);
-	if (!status && format > LAUNCHER_MANIFEST_FORMAT)
-		status = fail(err, TK_ABI_INVALID,
+	TRY(to_number(json_object_get(root, "format"), "format", 1, UINT32_MAX, &format, err));
+	if (format > LAUNCHER_MANIFEST_FORMAT)
+		return fail(err, TK_ABI_INVALID,
 		        "was written for a newer tracker (format %llu, this one knows %d)",
 		        (unsigned long long)format, LAUNCHER_MANIFEST_FORMAT);
-	if (!status)
-		status = read_producer(root, m, err);
-	if (!status)
-		status = read_text(root, "target", m->target, sizeof m->target, err);
-	if (!status)
-		status = read_text(root, "problem", m->problem, sizeof m->problem, err);
-	if (!status)
-		status = read_text(root, "configuration", m->config, sizeof m->config, err);
-	if (!status)
-		status = read_parameters(root, m, err);
-	if (!status)
-		status = read_flag(root, "deterministic", true, &m->deterministic, err);
-	if (status)
-		return status;
+	TRY(read_text(producer, "name", name, sizeof name, err));
+	TRY(read_text(producer, "version", version, sizeof version, err));
+	snprintf(m->producer, sizeof m->producer, "%s %s", name, version);
+	TRY(read_text(root, "target", m->target, sizeof m->target, err));
+	TRY(read_text(root, "problem", m->problem, sizeof m->problem, err));
+	TRY(read_text(root, "configuration", m->config, sizeof m->config, err));
+	TRY(read_parameters(root, m, err));
+	TRY(read_flag(root, "deterministic", true, &m->deterministic, err));
 	return json_object_get(root, "error")
 	               ? read_text(root, "error", m->error, sizeof m->error, err)
 	               : read_code(root, m, err);

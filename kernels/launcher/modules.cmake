@@ -3,7 +3,7 @@
 # Needs jansson and libcrypto, as the tracker itself does; the kernels alone (upstream `self`) are
 # built without it.
 set(TK_LAUNCHER_DIR "${CMAKE_CURRENT_LIST_DIR}")
-set(TK_LAUNCHER_SOURCES launcher.c package.c space.c manifest.c arguments.c)
+set(TK_LAUNCHER_SOURCES launcher.c package.c manifest.c arguments.c)
 list(TRANSFORM TK_LAUNCHER_SOURCES PREPEND "${TK_LAUNCHER_DIR}/")
 
 function(tk_launcher_module kind maker)

@@ -1,6 +1,5 @@
-/* See package.h. */
-#include "package.h"
-#include "gpu_backend.h"
+/* Reading a package: its files, its manifests, the code objects that they name. */
+#include "launcher.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -116,25 +115,24 @@ static int compare_manifest(
 	for (uint32_t i = p->count; i-- > 0;)
 		if (strcmp(p->manifests[i]->problem, m->problem) == 0)
 			first = p->manifests[i];
-	int status = sort_parameters(m, first, err);
-	if (!status)
-		status = format_point(m, err);
-	for (uint32_t i = 0; !status && i < p->count; i++) {
+	TRY(sort_parameters(m, first, err));
+	TRY(format_point(m, err));
+	for (uint32_t i = 0; i < p->count; i++) {
 		const struct launcher_manifest *other = p->manifests[i];
 		if (strcmp(other->problem, m->problem) != 0)
 			continue;
 		if (strcmp(other->config, m->config) == 0)
-			status = fail(err, TK_ABI_INVALID,
+			return fail(err, TK_ABI_INVALID,
 			        "the package has the configuration \"%.100s\" of this problem "
 			        "twice",
 			        m->config);
-		else if (*m->point && strcmp(other->point, m->point) == 0)
-			status = fail(err, TK_ABI_INVALID,
+		if (*m->point && strcmp(other->point, m->point) == 0)
+			return fail(err, TK_ABI_INVALID,
 			        "the configuration \"%.100s\" of this problem has the same "
 			        "\"parameters\"",
 			        other->config);
 	}
-	return status;
+	return TK_ABI_OK;
 }
 
 static int add_manifest(struct launcher_package *p, const char *name, struct tk_abi_error *err)
@@ -142,11 +140,9 @@ static int add_manifest(struct launcher_package *p, const char *name, struct tk_
 	struct tk_abi_error why = {.size = sizeof why};
 	void *text = NULL;
 	size_t len = 0;
-	int status = read_file(p->dir, name, LAUNCHER_MANIFEST_BYTES_MAX, &text, &len, err);
-	if (status)
-		return status;
+	TRY(read_file(p->dir, name, LAUNCHER_MANIFEST_BYTES_MAX, &text, &len, err));
 	struct launcher_manifest **at = &p->manifests[p->count];
-	status = launcher_manifest_parse(text, len, at, &why);
+	int status = launcher_manifest_parse(text, len, at, &why);
 	free(text);
 	if (!status) {
 		status = compare_manifest(p, *at, &why);
@@ -210,9 +206,8 @@ int launcher_package_read_code(const struct launcher_package *p, const struct la
         void **code, size_t *bytes, struct tk_abi_error *err)
 {
 	void *data = NULL;
-	int status = read_file(p->dir, m->code_file, LAUNCHER_CODE_BYTES_MAX, &data, bytes, err);
-	if (status)
-		return status;
+	int status = TK_ABI_OK;
+	TRY(read_file(p->dir, m->code_file, LAUNCHER_CODE_BYTES_MAX, &data, bytes, err));
 	/* The drivers take a pointer without a size: what they read must at least be an ELF. */
 	if (*bytes < 64 || memcmp(data, "\177ELF", 4) != 0)
 		status = fail(err, TK_ABI_INVALID, "%s is not an ELF file", m->code_file);

@@ -1,5 +1,5 @@
 /* Any bytes as the manifest of a compiled kernel; what is accepted can be packed. */
-#include "arguments.h"
+#include "launcher.h"
 #include "fuzz.h"
 #include "gpu_backend.h"
 #include "launcher_stub.h"

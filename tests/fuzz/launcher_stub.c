@@ -1,6 +1,6 @@
 /* See launcher_stub.h. */
 #include "launcher_stub.h"
-#include "arguments.h"
+#include "launcher.h"
 #include "gpu_backend.h"
 
 struct launcher_stub launcher_stub;

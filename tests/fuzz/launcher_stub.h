@@ -1,7 +1,7 @@
 /* A driver for the launcher without a device: it records what it is given. */
 #ifndef LAUNCHER_STUB_H
 #define LAUNCHER_STUB_H
-#include "driver.h"
+#include "launcher.h"
 
 extern struct launcher_stub {
 	int loaded, launches;
