@@ -13,39 +13,27 @@
 #include "site_gen/render/assets.h"
 #include "site_gen/report/report.h"
 
-static int put_shared(struct tk_site *site, const char *path, struct tk_error *err)
+/* A row is the path and the text of a file. */
+static int put_file(void *user, const struct tk_query_row *row, struct tk_error *err)
 {
-	int status = tk_output_put(site->out, path, &site->page, err);
+	struct tk_site *site = user;
 	tk_buf_clear(&site->page);
-	return status;
+	tk_buf_add_str(&site->page, row->values[1].text);
+	return tk_output_put(site->out, row->values[0].text, &site->page, err);
 }
 
 static int write_shared_data(struct tk_site *site, struct tk_error *err)
 {
-	const struct tk_model *m = &site->model;
+	TRY(tk_store_query(site->model.store, tk_page_find_sql(site, "api", "data"), TK_NO_ARGS,
+	        put_file, site, err));
 	tk_buf_clear(&site->page);
-	tk_data_add_nights(&site->page, m);
-	int status = put_shared(site, "data/nights.js", err);
-	if (!status) {
-		tk_data_add_environments(&site->page, m);
-		status = put_shared(site, "data/environments.js", err);
-	}
-	for (size_t i = 0; !status && i < m->upstream_rows.count; i++) {
-		const struct tk_upstream_row *u =
-		        TK_ROWS_AT(&m->upstream_rows, struct tk_upstream_row, i);
-		char path[64];
-		snprintf(path, sizeof path, "data/revisions-%lld.js", (long long)u->id);
-		tk_data_add_revisions(&site->page, m, u);
-		status = put_shared(site, path, err);
-	}
-	if (!status) {
-		tk_data_add_manifest(&site->page, &site->data);
-		status = put_shared(site, "data/manifest.js", err);
-	}
-	if (!status && site->sitemap.len)
-		status = tk_output_put(site->out, "sitemap.txt", &site->sitemap, err);
-	return status ? status
-	              : put_shared(site, ".nojekyll", err); /* GitHub Pages: publish as it is */
+	tk_data_add_manifest(&site->page, &site->data);
+	TRY(tk_output_put(site->out, "data/manifest.js", &site->page, err));
+	if (site->sitemap.len)
+		TRY(tk_output_put(site->out, "sitemap.txt", &site->sitemap, err));
+	tk_buf_clear(&site->page);
+	return tk_output_put(
+	        site->out, ".nojekyll", &site->page, err); /* GitHub Pages: publish as it is */
 }
 
 static int render_all(struct tk_site *site, const struct tk_assets *assets, struct tk_error *err)

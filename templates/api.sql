@@ -36,3 +36,25 @@ SELECT ?2 AS op, d.machine, d.slug AS device, d.model AS device_model, s.mode,
   max(p.night_s) AS "newest:time", tie, d.device AS name, d.file
 FROM page_dispatch p JOIN page_device d ON d.id = p.device_id JOIN series s ON s.id = p.id, page_site
 WHERE p.device_id = ?1 AND p.problem_op = ?2
+
+-- data/: lists that all charts share. Times and ids are differences.
+-- data:
+SELECT 'data/nights.js' AS path, 'tracker.data.add("nights",{"id":[' || ifnull(group_concat(id), '') || '],"time":[' ||
+  ifnull(group_concat(time), '') || '],"page":{' || ifnull((SELECT group_concat(char(10) || '"' || id ||
+    '":"nights/' || file || '.html"') FROM (SELECT * FROM page_night WHERE file IS NOT NULL
+    ORDER BY started_s DESC, id DESC)), '') || '}});' || char(10) AS text
+FROM (SELECT id - lag(id, 1, 0) OVER (ORDER BY id) AS id, as_of_s - lag(as_of_s, 1, 0) OVER (ORDER BY id) AS time
+  FROM night ORDER BY night.id)
+UNION ALL SELECT 'data/environments.js', 'tracker.data.add("environments",{' || ifnull(group_concat(
+  char(10) || '"' || id || '":' || json_text(difference, 200)), '') || '});' || char(10)
+FROM (SELECT id, difference FROM page_environment_change ORDER BY id)
+UNION ALL SELECT 'data/revisions-' || u.id || '.js', 'tracker.data.add("revisions",{' ||
+  ifnull((SELECT group_concat(char(10) || '"' || id || '":[' || json_text(rev, 40) || ',' ||
+      json_text(subject, 140) || ',' || json_text(commit_href(u.url, rev), 512) ||
+      ifnull(',"revisions/' || file || '.html"', '') || ']')
+    FROM (SELECT r.*, file FROM revision r LEFT JOIN page_revision_file USING (id)
+      WHERE upstream_id = u.id ORDER BY position, commit_time_s, r.id)), '') || '});' || char(10) ||
+  'tracker.data.add("data/revisions-' || u.id || '.js",{"ids":[' || ifnull((SELECT group_concat(id)
+    FROM (SELECT id FROM revision WHERE upstream_id = u.id ORDER BY position, commit_time_s, id)), '') ||
+  ']});' || char(10)
+FROM upstream u

@@ -30,10 +30,6 @@ void tk_data_add_about(
 int tk_data_add_samples(struct tk_buf *out, const struct tk_model *m,
         const struct tk_site_series *s, const struct tk_point *points, size_t count,
         struct tk_error *err);
-void tk_data_add_revisions(
-        struct tk_buf *out, const struct tk_model *m, const struct tk_upstream_row *upstream);
-void tk_data_add_nights(struct tk_buf *out, const struct tk_model *m);
-void tk_data_add_environments(struct tk_buf *out, const struct tk_model *m);
 /* Every series with its page and its files, for other programs. */
 void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data);
 /* A timeline, with the id "timeline-INDEX". */

@@ -177,6 +177,14 @@ static char *in_url(const struct tk_arg *a)
 	return tk_strdup(tk_buf_cstr(&text));
 }
 
+/* json_text(text, bytes): a JSON string of at most so many bytes of a text, for scripts */
+static char *json_text(const struct tk_arg *a)
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	tk_escape_json(&text, a[0].text, tk_utf8_clip_len(a[0].text, (size_t)a[1].i));
+	return tk_strdup(tk_buf_cstr(&text));
+}
+
 /* change_span(a, b): "+5.8 % to +9.3 %", in one notation; once where they read the same */
 static char *change_span(const struct tk_arg *a)
 {
@@ -354,6 +362,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"is_unreliable", 2, is_unreliable},
 	        {"interval", 6, interval},
 	        {"iso", 1, iso},
+	        {"json_text", 2, json_text},
 	        {"kernel_cause", 1, kernel_cause},
 	        {"minute", 1, minute},
 	        {"nanos", 1, nanos},
