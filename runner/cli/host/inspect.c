@@ -1,5 +1,5 @@
-/* The system, CPU and memory, from /proc and /sys, and the text of `tracker doctor`. Containers hide
- * much of it: everything may be missing. */
+/* The system, CPU and memory, from /proc and /sys, and this part of `tracker doctor`. Containers
+ * hide much of it: everything may be missing. */
 #include <ctype.h>
 #include <jansson.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* What this machine has to measure: its devices, the modules that load and have one, and whether
- * the tracker's own kernels can be built here. `tracker doctor` prints it, and `tracker init` writes
- * a configuration from it, which is also the configuration where there is no file. */
+ * the tracker's own kernels can be built here. `tracker doctor` prints it; `tracker init` writes a
+ * configuration from it, which is also the configuration where there is no file. */
 #ifndef TK_CLI_SURVEY_H
 #define TK_CLI_SURVEY_H
 #include "base/process.h"
@@ -14,12 +14,12 @@ struct tk_config;
 int tk_survey_apply_defaults(
         const struct tk_globals *g, struct tk_config **config, struct tk_error *err);
 
-/* The devices of the modules, as workers describe them, with "layer", "index", "available" and where
- * it is not the "reason". simulated: also those that measure nothing (layer "null"). */
+/* The devices of the modules, as workers describe them, with "layer", "index", "available" and, if
+ * it is not, the "reason". simulated: also those that measure nothing (layer "null"). */
 json_t *tk_survey_devices(
         const struct tk_globals *g, const struct tk_modules *modules, bool simulated);
-/* The same of backends, with "module", "path", "device_kind": one is available that loads and has an
- * available device. */
+/* The same of backends, with "module", "path", "device_kind": one that loads and has an available
+ * device is available. */
 json_t *tk_survey_backends(
         const struct tk_globals *g, const struct tk_modules *modules, const json_t *devices);
 bool tk_survey_is_available(const json_t *entry);

@@ -6,21 +6,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
-#include "cli/table.h"
+#include "cli/markup.h"
 #include "cli/triage/alerts.h"
-#include "config/config.h"
-#include "core/triage.h"
 #include "decide/decide.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
 #include "store/store.h"
 
 static struct {
-	const char *action;           /* as typed; NULL: list */
-	enum tk_triage_action triage; /* where that is an action on an alert */
+	const char *action; /* NULL: list */
 	struct tk_option_list ids;
 	const char *note, *by; /* NULL: not given */
 	int state;             /* list only these; -1: all */
@@ -44,43 +40,26 @@ static const struct tk_option options[] = {
         {0},
 };
 
-enum action_kind { LIST, SHOW, CHECK, RECORD };
 enum argument { NONE, ONE_ID, SOME_IDS, ID_AND_URL, ID_AND_TEXT };
 
-struct action {
+static const struct action {
 	const char *name;
-	enum action_kind kind;
 	enum argument argument;
 	bool needs_note, has_yaml;
-	enum tk_triage_action triage; /* RECORD */
-	const char *done;             /* RECORD: what is printed afterwards */
+	enum tk_triage_action triage;
+	const char *done; /* of actions that are recorded: what is printed afterwards */
+} actions[] = {
+        {"list", NONE, false, false, 0, NULL},
+        {"show", ONE_ID, false, false, 0, NULL},
+        {"check", NONE, false, false, 0, NULL},
+        {"ack", SOME_IDS, false, true, TK_ACTION_ACK, "acked"},
+        {"expect", SOME_IDS, true, true, TK_ACTION_EXPECT, "expected"},
+        {"ignore", SOME_IDS, true, true, TK_ACTION_IGNORE, "ignored"},
+        {"link", ID_AND_URL, false, false, TK_ACTION_LINK, "linked"},
+        {"note", ID_AND_TEXT, false, false, TK_ACTION_NOTE, "noted"},
+        {"reopen", SOME_IDS, false, false, TK_ACTION_REOPEN, "reopened"},
 };
-
-static const struct action actions[] = {
-        {"list", LIST, NONE, false, false, 0, NULL},
-        {"show", SHOW, ONE_ID, false, false, 0, NULL},
-        {"check", CHECK, NONE, false, false, 0, NULL},
-        {"ack", RECORD, SOME_IDS, false, true, TK_ACTION_ACK, "acked"},
-        {"expect", RECORD, SOME_IDS, true, true, TK_ACTION_EXPECT, "expected"},
-        {"ignore", RECORD, SOME_IDS, true, true, TK_ACTION_IGNORE, "ignored"},
-        {"link", RECORD, ID_AND_URL, false, false, TK_ACTION_LINK, "linked"},
-        {"note", RECORD, ID_AND_TEXT, false, false, TK_ACTION_NOTE, "noted"},
-        {"reopen", RECORD, SOME_IDS, false, false, TK_ACTION_REOPEN, "reopened"},
-};
-#define ACTION_COUNT (sizeof actions / sizeof actions[0])
-
-static const struct action *find_action(const char *name, struct tk_error *err)
-{
-	const char *names[ACTION_COUNT + 1] = {0};
-
-	for (size_t i = 0; i < ACTION_COUNT; i++) {
-		if (strcmp(actions[i].name, name) == 0)
-			return &actions[i];
-		names[i] = actions[i].name;
-	}
-	tk_options_fail_action(name, names, err);
-	return NULL;
-}
+enum { LIST, SHOW, CHECK };
 
 static const char *current_user(void)
 {
@@ -88,11 +67,6 @@ static const char *current_user(void)
 	const char *name = getenv("USER");
 
 	return name && *name ? name : user ? user->pw_name : "unknown";
-}
-
-static bool is_web_url(const char *url)
-{
-	return strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0;
 }
 
 /* "link ID URL", "note ID TEXT": the second argument is the note. */
@@ -105,7 +79,7 @@ static int take_text(const struct action *action, struct tk_error *err)
 	if (opt.ids.count != 1 || !opt.note || !*opt.note)
 		return tk_fail(err, TK_EUSAGE, "%s: expected an id and a %s", action->name,
 		        is_url ? "URL" : "text");
-	if (is_url && !is_web_url(opt.note))
+	if (is_url && strncmp(opt.note, "https://", 8) != 0 && strncmp(opt.note, "http://", 7) != 0)
 		return tk_fail(err, TK_EUSAGE,
 		        "link: \"%.200s\": expected a URL that starts with https:// or http://",
 		        opt.note);
@@ -115,10 +89,8 @@ static int take_text(const struct action *action, struct tk_error *err)
 static int check_arguments(const struct action *action, struct tk_error *err)
 {
 	bool has_text = action->argument == ID_AND_URL || action->argument == ID_AND_TEXT;
-	int status = has_text ? take_text(action, err) : TK_OK;
 
-	if (status)
-		return status;
+	TRY(has_text ? take_text(action, err) : TK_OK);
 	if (action->argument != NONE && !opt.ids.count)
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: expected the id of an alert (`tracker alert` lists them)",
@@ -150,7 +122,7 @@ static void print_quoted(const char *key, const char *text)
 
 /* One rule for the alerts of a first bad revision: series that are measured at fewer revisions have
  * a later one. */
-static void print_rule(const json_t *alerts, const char *bad_rev)
+static void print_rule(const struct action *action, const json_t *alerts, const char *bad_rev)
 {
 	const json_t *alert;
 	size_t i;
@@ -162,75 +134,64 @@ static void print_rule(const json_t *alerts, const char *bad_rev)
 	putchar('\n');
 	if (*bad_rev)
 		print_quoted("rev", bad_rev);
-	printf("  action: %s\n", tk_triage_action_name(opt.triage));
+	printf("  action: %s\n", tk_triage_action_name(action->triage));
 	print_quoted("by", opt.by);
 	print_quoted("note", opt.note);
 }
 
-static int print_rules(const json_t *alerts, struct tk_error *err)
+static int print_rules(const struct action *action, const json_t *alerts, struct tk_error *err)
 {
-	size_t count = json_array_size(alerts);
+	json_auto_t *printed = json_object();
+	const json_t *alert;
+	size_t i;
 
-	for (size_t i = 0; i < count; i++) {
-		const json_t *alert = json_array_get(alerts, i);
+	json_array_foreach ((json_t *)alerts, i, alert) {
 		const char *rev = tk_record_text(alert, "bad_rev");
-		bool printed = false;
 
 		if (strcmp(tk_record_text(alert, "kind"), "missing-data") == 0)
 			return tk_fail(err, TK_EUSAGE,
 			        "missing data is not in a diff; record it without --yaml");
-		for (size_t k = 0; k < i; k++)
-			printed |= strcmp(tk_record_text(json_array_get(alerts, k), "bad_rev"),
-			                   rev) == 0;
-		if (!printed)
-			print_rule(alerts, rev);
+		if (!json_object_get(printed, rev))
+			print_rule(action, alerts, rev);
+		json_object_set_new(printed, rev, json_true());
 	}
 	return TK_OK;
 }
 
-static int print_ack_rules(const json_t *groups, struct tk_error *err)
+static int print_ack_rules(const json_t *groups, const struct action *action, struct tk_error *err)
 {
 	for (size_t i = 0; i < opt.ids.count; i++) {
 		const json_t *group, *one;
-		json_t *alerts;
-		int status;
 
 		TRY(tk_alerts_find(groups, opt.ids.items[i], &group, &one, err));
-		alerts =
+		json_auto_t *alerts =
 		        one ? json_pack("[O]", one) : json_incref(json_object_get(group, "alerts"));
-		status = print_rules(alerts, err);
-		json_decref(alerts);
-		if (status)
-			return status;
+
+		TRY(print_rules(action, alerts, err));
 	}
 	return TK_OK;
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
-static int record_one(
-        struct tk_store *s, const json_t *groups, const char *id, struct tk_error *err)
+/* Records for all ids or none; what was done is printed for each. */
+static int record(const struct tk_globals *g, const json_t *groups, const struct action *action,
+        struct tk_error *err)
 {
 	const json_t *group, *one;
-	struct tk_triage_row row = {
-	        .at_s = tk_clock_now_s(), .author = opt.by, .action = opt.triage, .note = opt.note};
-
-	TRY(tk_alerts_find(groups, id, &group, &one, err));
-	row.alert_uid = one ? tk_record_text(one, "uid") : tk_record_text(group, "id");
-	return tk_store_append_triage(s, &row, err);
-}
-
-/* Records for all ids or none; `done` ("acked") is printed for each. */
-static int record(
-        const struct tk_globals *g, const json_t *groups, const char *done, struct tk_error *err)
-{
-	const json_t *group, *one;
+	struct tk_triage_row row = {.at_s = tk_clock_now_s(),
+	        .author = opt.by,
+	        .action = action->triage,
+	        .note = opt.note};
 	int status = tk_store_begin(g->store, err);
 
-	if (status)
-		return status;
-	for (size_t i = 0; !status && i < opt.ids.count; i++)
-		status = record_one(g->store, groups, opt.ids.items[i], err);
+	TRY(status);
+	for (size_t i = 0; !status && i < opt.ids.count; i++) {
+		status = tk_alerts_find(groups, opt.ids.items[i], &group, &one, err);
+		row.alert_uid = status ? "" : tk_record_text(one ? one : group, one ? "uid" : "id");
+		if (!status)
+			status = tk_store_append_triage(g->store, &row, err);
+	}
 	if (status) {
 		tk_store_rollback(g->store);
 		return status;
@@ -238,41 +199,36 @@ static int record(
 	TRY(tk_store_commit(g->store, err));
 	for (size_t i = 0; !g->quiet && i < opt.ids.count; i++) {
 		TRY(tk_alerts_find(groups, opt.ids.items[i], &group, &one, err));
-		printf("%s: %.8s ", done, tk_record_text(one ? one : group, one ? "uid" : "id"));
-		tk_text_write_sanitized(stdout, tk_record_text(one ? one : group, "title"), "");
-		putchar('\n');
+		tk_print_line(stdout, "%s: %.8s %s", action->done,
+		        tk_record_text(one ? one : group, one ? "uid" : "id"),
+		        tk_record_text(one ? one : group, "title"));
 	}
 	return TK_OK;
 }
 
 /* Returns TK_EXIT_FOUND while there is new missing data. */
 static int check_missing_data(
-        const struct tk_globals *g, const struct tk_detect_options *d, struct tk_error *err)
+        const struct tk_globals *g, const json_t *groups, struct tk_error *err)
 {
 	const struct tk_notify_options notify = {
 	        .webhook_url = g->config->webhook_url, .site_url = g->config->site_url};
 	const json_t *group, *alert;
-	json_t *groups;
-	int status, code = TK_EXIT_OK;
+	int code = TK_EXIT_OK;
 	size_t i, k;
 
-	TRY(tk_missing_data_update_alerts(g->store, d, 0, err));
-	status = tk_alerts_load(g->store, d, &groups, err);
-	json_array_foreach (groups, i, group)
+	json_array_foreach ((json_t *)groups, i, group)
 		json_array_foreach (json_object_get(group, "alerts"), k, alert) {
+			const char *state = tk_record_text(alert, "state");
+
 			if (strcmp(tk_record_text(alert, "kind"), "missing-data") != 0 ||
 			        strcmp(tk_record_text(alert, "status"), "open") != 0)
 				continue;
-			printf("%-9s ", tk_record_text(alert, "state"));
-			tk_text_write_sanitized(stdout, tk_record_text(alert, "title"), "");
-			putchar('\n');
-			if (strcmp(tk_record_text(alert, "state"), "new") == 0)
+			tk_print_line(stdout, "%-9s %s", state, tk_record_text(alert, "title"));
+			if (strcmp(state, "new") == 0)
 				code = TK_EXIT_FOUND;
 		}
-	json_decref(groups);
-	if (!status)
-		status = tk_notify_send_alerts(g->store, &notify, err);
-	return status ? status : code;
+	TRY(tk_notify_send_alerts(g->store, &notify, err));
+	return code;
 }
 
 static int show(const struct tk_globals *g, const json_t *groups, struct tk_error *err)
@@ -285,40 +241,30 @@ static int show(const struct tk_globals *g, const json_t *groups, struct tk_erro
 	return tk_alerts_print_group(g, group, one, opt.json, err);
 }
 
-static int run_action(const struct tk_globals *g, const struct action *action,
-        const struct tk_detect_options *d, struct tk_error *err)
-{
-	json_auto_t *groups = NULL;
-	int status;
-
-	if (action->kind == CHECK)
-		return check_missing_data(g, d, err);
-	status = tk_alerts_load(g->store, d, &groups, err);
-	if (!status)
-		status = action->kind == LIST ? tk_alerts_print_list(g, groups, opt.state, opt.all,
-		                                        opt.json, err)
-		         : action->kind == SHOW ? show(g, groups, err)
-		         : opt.yaml             ? print_ack_rules(groups, err)
-		                                : record(g, groups, action->done, err);
-	return status;
-}
-
 static int run_alert(struct tk_globals *g, struct tk_error *err)
 {
-	const struct action *action = find_action(opt.action ? opt.action : actions[0].name, err);
+	const int a = TK_FIND_ACTION(actions, opt.action ? opt.action : "list", err);
 	AUTO(tk_detect_policy) policy = {0};
+	json_auto_t *groups = NULL;
 
-	if (!action)
-		return err->status;
-	TRY(check_arguments(action, err));
-	opt.triage = action->triage;
-	bool reads = action->kind == LIST || action->kind == SHOW || opt.yaml;
+	TRY(a < 0 ? a : check_arguments(&actions[a], err));
+	bool reads = a == LIST || a == SHOW || opt.yaml;
 	TRY(tk_command_open(g, reads ? TK_OPENS_READ : TK_OPENS_WRITE, err));
-	int status = tk_detect_policy_load(g->config, NULL, &policy, err);
-
-	if (!status)
-		status = run_action(g, action, &policy.options, err);
-	return status;
+	TRY(tk_detect_policy_load(g->config, NULL, &policy, err));
+	if (a == CHECK)
+		TRY(tk_missing_data_update_alerts(g->store, &policy.options, 0, err));
+	TRY(tk_alerts_load(g->store, &policy.options, &groups, err));
+	switch (a) {
+	case LIST:
+		return tk_alerts_print_list(g, groups, opt.state, opt.all, opt.json, err);
+	case SHOW:
+		return show(g, groups, err);
+	case CHECK:
+		return check_missing_data(g, groups, err);
+	default:
+		return opt.yaml ? print_ack_rules(groups, &actions[a], err)
+		                : record(g, groups, &actions[a], err);
+	}
 }
 
 const struct tk_command tk_command_alert = {.name = "alert",

@@ -1,15 +1,12 @@
 /* See alerts.h. */
 #include "cli/triage/alerts.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/fields.h"
 #include "decide/decide.h"
@@ -17,16 +14,26 @@
 #include "store/query/code_facts.h"
 #include "store/store.h"
 
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static const char alerts_order[] =
+        "ORDER BY min(a.opened_s) OVER (PARTITION BY a.group_uid) DESC, a.group_uid,"
+        "  abs(ifnull(a.change, 0)) DESC, a.uid";
+
 static const char triage_sql[] = "SELECT alert_uid, action, author, at_s AS \"at:time\", note"
                                  " FROM triage ORDER BY at_s, uid";
 
-static const char machine_sql[] = "SELECT ifnull((SELECT name FROM machine WHERE id = ?1), '')"
-                                  "  AS machine,"
-                                  "  ifnull((SELECT name FROM upstream WHERE id = ?2), '')"
-                                  "  AS upstream,"
-                                  "  (SELECT slug FROM series WHERE id = ?3) AS series";
-
-/* ---- triage ---------------------------------------------------------------------------------- */
+/* What missing data is about, as in alert_v; no row where an alert about it is stored. */
+static const char missing_sql[] =
+        "SELECT ifnull((SELECT name FROM machine WHERE id = ?1), '') AS machine,"
+        "  ifnull((SELECT name FROM upstream WHERE id = ?2), '') AS upstream,"
+        "  (SELECT slug FROM series WHERE id = ?3) AS series,"
+        "  CASE (SELECT action FROM triage WHERE alert_uid IN (?4, ?5)"
+        "      AND action IN ('ack', 'expect', 'ignore', 'reopen') ORDER BY at_s DESC, uid DESC "
+        "LIMIT 1)"
+        "    WHEN 'expect' THEN 'expected' WHEN 'ignore' THEN 'ignored' WHEN 'ack' THEN 'acked'"
+        "    ELSE 'new' END AS state"
+        " WHERE NOT EXISTS (SELECT 1 FROM alert WHERE uid = ?4)";
 
 static bool is_about(const json_t *action, const json_t *alert)
 {
@@ -34,78 +41,6 @@ static bool is_about(const json_t *action, const json_t *alert)
 
 	return strcmp(uid, tk_record_text(alert, "uid")) == 0 ||
 	       strcmp(uid, tk_record_text(alert, "group_uid")) == 0;
-}
-
-/* The state that the newest decision leads to. An alert that ended by itself has recovered. */
-static enum tk_triage_state find_state(
-        const json_t *alert, const json_t *triage, const json_t **decision)
-{
-	enum tk_triage_state state = TK_TRIAGE_NEW;
-	enum tk_triage_action action;
-	const json_t *t;
-	size_t i;
-
-	json_array_foreach ((json_t *)triage, i, t)
-		if (is_about(t, alert) &&
-		        !tk_triage_action_parse(tk_record_text(t, "action"), &action) &&
-		        tk_triage_action_state(action, &state))
-			*decision = t;
-	return strcmp(tk_record_text(alert, "status"), "closed") == 0 &&
-	                       state != TK_TRIAGE_EXPECTED && state != TK_TRIAGE_IGNORED
-	               ? TK_TRIAGE_RECOVERED
-	               : state;
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static double change_of(const json_t *alert)
-{
-	double change = fabs(tk_record_number(alert, "change.value"));
-
-	return isnan(change) ? 0 : change;
-}
-
-static int by_group(const void *x, const void *y)
-{
-	const json_t *a = *(json_t *const *)x, *b = *(json_t *const *)y;
-	int order = strcmp(tk_record_text(a, "group_uid"), tk_record_text(b, "group_uid"));
-	double da = change_of(a), db = change_of(b);
-
-	if (!order)
-		order = (da < db) - (da > db);
-	return order ? order : strcmp(tk_record_text(a, "uid"), tk_record_text(b, "uid"));
-}
-
-static int newest_first(const void *x, const void *y)
-{
-	const json_t *a = *(json_t *const *)x, *b = *(json_t *const *)y;
-	int order = strcmp(tk_record_text(b, "opened"), tk_record_text(a, "opened"));
-
-	return order ? order : strcmp(tk_record_text(a, "id"), tk_record_text(b, "id"));
-}
-
-/* A sorted copy. Frees `array`. */
-static json_t *sort(json_t *array, int (*compare)(const void *, const void *))
-{
-	size_t count = json_array_size(array);
-	json_t **items = calloc(count + 1, sizeof *items), *sorted = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		items[i] = json_array_get(array, i);
-	qsort(items, count, sizeof *items, compare);
-	for (size_t i = 0; i < count; i++)
-		json_array_append(sorted, items[i]);
-	free(items);
-	json_decref(array);
-	return sorted;
-}
-
-static void add_machine(char *list, size_t size, const char *machine)
-{
-	size_t len = strlen(list);
-
-	if (*machine && !strstr(list, machine))
-		snprintf(list + len, size - len, "%s%s", len ? ", " : "", machine);
 }
 
 /* The history of a group: what people did with it or one of its alerts. */
@@ -140,77 +75,67 @@ static json_t *make_title(const json_t *alerts)
 /* A group is as urgent as its most urgent alert. */
 static json_t *make_group(json_t *alerts, const json_t *triage)
 {
-	const json_t *first = json_array_get(alerts, 0), *decision = NULL, *link = NULL, *alert, *t;
-	json_t *history = find_history(alerts, triage);
-	enum tk_triage_state state = TK_TRIAGE_RECOVERED;
+	const json_t *first = json_array_get(alerts, 0), *alert, *t;
+	json_t *history = find_history(alerts, triage), *decision = json_null(),
+	       *link = json_null();
+	enum tk_triage_state state = TK_TRIAGE_RECOVERED, own;
 	const char *opened = tk_record_text(first, "opened");
 	char machines[512] = "";
 	bool open = false;
 	size_t i;
 
 	json_array_foreach (alerts, i, alert) {
-		enum tk_triage_state own = find_state(alert, triage, &decision);
+		const char *machine = tk_record_text(alert, "machine");
+		const size_t len = strlen(machines);
 
-		json_object_set_new(
-		        (json_t *)alert, "state", json_string(tk_triage_state_name(own)));
-		state = !i || own < state ? own : state; /* they are listed by urgency */
+		if (!tk_triage_state_parse(tk_record_text(alert, "state"), &own))
+			state = !i || own < state ? own : state; /* they are listed by urgency */
 		open = open || strcmp(tk_record_text(alert, "status"), "open") == 0;
 		if (strcmp(tk_record_text(alert, "opened"), opened) < 0)
 			opened = tk_record_text(alert, "opened");
-		add_machine(machines, sizeof machines, tk_record_text(alert, "machine"));
+		if (*machine && !strstr(machines, machine))
+			snprintf(machines + len, sizeof machines - len, "%s%s", len ? ", " : "",
+			        machine);
 	}
-	json_array_foreach (history, i, t)
-		if (strcmp(tk_record_text(t, "action"), "link") == 0)
-			link = t;
-	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
+	json_array_foreach (history, i, t) {
+		enum tk_triage_action action;
+
+		if (tk_triage_action_parse(tk_record_text(t, "action"), &action))
+			continue;
+		if (tk_triage_action_state(action, &own))
+			decision = (json_t *)t;
+		if (action == TK_ACTION_LINK)
+			link = json_object_get(t, "note");
+	}
+	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:s, s:s, s:s, s:O, s:O, s:o, s:o}", "id",
 	        tk_record_text(first, "group_uid"), "kind", tk_record_text(first, "kind"), "state",
 	        tk_triage_state_name(state), "open", open, "title", make_title(alerts), "upstream",
 	        tk_record_text(first, "upstream"), "machines", machines, "opened", opened, "link",
-	        link ? json_string(tk_record_text(link, "note")) : json_null(), "decision",
-	        decision ? json_incref((json_t *)decision) : json_null(), "history", history,
-	        "alerts", alerts);
+	        link, "decision", decision, "history", history, "alerts", alerts);
 }
 
-static json_t *make_groups(const json_t *alerts, const json_t *triage)
+/* `groups`: {GROUP: [alert, ...]} */
+static void add_alert(json_t *groups, json_t *alert)
 {
-	json_t *groups = json_array();
-	size_t count = json_array_size(alerts);
+	const char *uid = tk_record_text(alert, "group_uid");
 
-	for (size_t i = 0, end; i < count; i = end) {
-		json_t *members = json_array();
-		const char *uid = tk_record_text(json_array_get(alerts, i), "group_uid");
-
-		for (end = i;
-		        end < count &&
-		        strcmp(tk_record_text(json_array_get(alerts, end), "group_uid"), uid) == 0;
-		        end++)
-			json_array_append(members, json_array_get(alerts, end));
-		json_array_append_new(groups, make_group(members, triage));
-	}
-	return sort(groups, newest_first);
+	if (!json_object_get(groups, uid))
+		json_object_set_new(groups, uid, json_array());
+	json_array_append(json_object_get(groups, uid), alert);
 }
 
-static bool has_alert(const json_t *alerts, const char *uid)
-{
-	const json_t *a;
-	size_t i;
-
-	json_array_foreach ((json_t *)alerts, i, a)
-		if (strcmp(tk_record_text(a, "uid"), uid) == 0)
-			return true;
-	return false;
-}
-
+/* Adds missing data that is not stored; a group of its own is the newest one. */
 static int add_unwritten(struct tk_store *s, const struct tk_missing_data *m, int64_t now_s,
-        json_t *alerts, struct tk_error *err)
+        json_t *stored, json_t *newest, struct tk_error *err)
 {
-	json_t *names, *alert;
-	int status;
+	json_auto_t *names = NULL, *alert = NULL;
 
-	if (has_alert(alerts, m->uid))
+	TRY(tk_records_select(s, missing_sql,
+	        TK_ARGS(m->machine_id, m->upstream_id, m->series_id, (const char *)m->uid,
+	                (const char *)m->group_uid),
+	        &names, err));
+	if (!json_array_size(names))
 		return TK_OK;
-	status = tk_records_select(
-	        s, machine_sql, TK_ARGS(m->machine_id, m->upstream_id, m->series_id), &names, err);
 	alert = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:n}",
 	        "uid", m->uid, "group_uid", m->group_uid, "kind",
 	        tk_alert_kind_name(TK_ALERT_MISSING_DATA), "status", "open", "title", m->title,
@@ -218,29 +143,33 @@ static int add_unwritten(struct tk_store *s, const struct tk_missing_data *m, in
 	        "opened", tk_time_to_json(now_s), "closed", "change", "ab_test",
 	        "first_bad_commit");
 	json_object_update(alert, json_array_get(names, 0));
-	json_array_append_new(alerts, alert);
-	json_decref(names);
-	return status;
+	add_alert(json_object_get(stored, m->group_uid) ? stored : newest, alert);
+	return TK_OK;
 }
 
 int tk_alerts_load(struct tk_store *s, const struct tk_detect_options *options, json_t **groups,
         struct tk_error *err)
 {
 	AUTO(tk_missing_data_list) missing = {0};
-	json_t *alerts = NULL, *triage = NULL;
-	int status = tk_records_select_alerts(s, "ORDER BY a.uid", TK_NO_ARGS, &alerts, err);
+	json_auto_t *alerts = NULL, *triage = NULL, *stored = json_object(),
+	            *newest = json_object();
+	json_t *alert, *members;
+	const char *uid;
+	size_t i;
 
-	if (!status)
-		status = tk_records_select(s, triage_sql, TK_NO_ARGS, &triage, err);
-	if (!status)
-		status = tk_missing_data_find(s, options, &missing, err);
-	for (size_t i = 0; !status && i < missing.count; i++)
-		status = add_unwritten(s, &missing.at[i], options->now_s, alerts, err);
-	alerts = sort(alerts, by_group);
-	*groups = make_groups(alerts, triage);
-	json_decref(alerts);
-	json_decref(triage);
-	return status;
+	*groups = NULL;
+	TRY(tk_records_select_alerts(s, alerts_order, TK_NO_ARGS, &alerts, err));
+	TRY(tk_records_select(s, triage_sql, TK_NO_ARGS, &triage, err));
+	TRY(tk_missing_data_find(s, options, &missing, err));
+	json_array_foreach (alerts, i, alert)
+		add_alert(stored, alert);
+	for (i = 0; i < missing.count; i++)
+		TRY(add_unwritten(s, &missing.at[i], options->now_s, stored, newest, err));
+	json_object_update(newest, stored);
+	*groups = json_array();
+	json_object_foreach (newest, uid, members)
+		json_array_append_new(*groups, make_group(json_incref(members), triage));
+	return TK_OK;
 }
 
 int tk_alerts_find(const json_t *groups, const char *id, const json_t **group, const json_t **one,
@@ -378,29 +307,20 @@ static void add_member_row(struct tk_table *t, const json_t *alert)
 	set_range(t, alert);
 }
 
-static void print_text_of(const char *before, const char *text, const char *after)
-{
-	fputs(before, stdout);
-	tk_text_write_sanitized(stdout, text, "");
-	fputs(after, stdout);
-}
-
 /* A member of each alert, each value once. */
 static void print_once(const json_t *alerts, const char *path,
         void (*print)(const json_t *alert, const char *value))
 {
-	size_t count = json_array_size(alerts);
+	json_auto_t *printed = json_object();
+	const json_t *alert;
+	size_t i;
 
-	for (size_t i = 0; i < count; i++) {
-		const json_t *alert = json_array_get(alerts, i);
+	json_array_foreach ((json_t *)alerts, i, alert) {
 		const char *value = tk_record_text(alert, path);
-		bool printed = !*value;
 
-		for (size_t k = 0; k < i && !printed; k++)
-			printed =
-			        strcmp(tk_record_text(json_array_get(alerts, k), path), value) == 0;
-		if (!printed)
+		if (*value && !json_object_get(printed, value))
 			print(alert, value);
+		json_object_set_new(printed, value, json_true());
 	}
 }
 
@@ -408,22 +328,25 @@ static void print_first_bad(const json_t *alert, const char *rev)
 {
 	const json_t *c = json_object_get(alert, "first_bad_commit");
 
-	printf("\nFound by bisection: %.12s ", rev);
-	print_text_of("", tk_record_text(c, "subject"), "");
-	print_text_of(", by ", tk_record_text(c, "author"), "");
-	printf(" (%.10s): %+.1f %% against its parent, %.1f %% confidence\n",
+	putchar('\n');
+	tk_print_line(stdout,
+	        "Found by bisection: %.12s %s, by %s (%.10s): %+.1f %% against its parent, "
+	        "%.1f %% confidence",
+	        rev, tk_record_text(c, "subject"), tk_record_text(c, "author"),
 	        tk_record_text(c, "author_time"), 100 * tk_record_number(c, "change"),
 	        100 * tk_record_number(c, "confidence"));
 }
 
 static void print_code(const json_t *alert, const char *text)
 {
-	print_text_of("\nMachine code: ", text, "\n");
+	putchar('\n');
+	tk_print_line(stdout, "Machine code: %s", text);
 }
 
 static void print_regions(const json_t *alert, const char *text)
 {
-	print_text_of("\nInside the kernel: ", text, "\n");
+	putchar('\n');
+	tk_print_line(stdout, "Inside the kernel: %s", text);
 }
 
 static void print_history(const json_t *group)
@@ -433,17 +356,15 @@ static void print_history(const json_t *group)
 	size_t i;
 
 	json_array_foreach (json_object_get(group, "history"), i, t) {
-		const char *at = tk_record_text(t, "at"), *of = tk_record_text(t, "alert_uid");
+		const char *at = tk_record_text(t, "at"), *of = tk_record_text(t, "alert_uid"),
+		           *note = tk_record_text(t, "note");
+		bool is_one = several && strcmp(of, tk_record_text(group, "id")) != 0;
 
 		if (!i)
 			puts("\nHistory:");
-		printf("  %.10s %.5s  %s", at, at + 11, tk_record_text(t, "action"));
-		if (several && strcmp(of, tk_record_text(group, "id")) != 0)
-			printf(" (%.8s)", of);
-		print_text_of(" by ", tk_record_text(t, "author"), "");
-		if (*tk_record_text(t, "note"))
-			print_text_of(": ", tk_record_text(t, "note"), "");
-		putchar('\n');
+		tk_print_line(stdout, "  %.10s %.5s  %s%s%.8s%s by %s%s%s", at, at + 11,
+		        tk_record_text(t, "action"), is_one ? " (" : "", is_one ? of : "",
+		        is_one ? ")" : "", tk_record_text(t, "author"), *note ? ": " : "", note);
 	}
 }
 
@@ -482,60 +403,48 @@ static int print_text(const struct tk_globals *g, const json_t *group, struct tk
 {
 	const json_t *alerts = json_object_get(group, "alerts"), *first = json_array_get(alerts, 0),
 	             *alert;
+	const char *bad = tk_record_text(first, "bad_rev"),
+	           *author = tk_record_text(first, "bad_author");
+	/* Of a range only its end is known; a bisection names the commit, below. */
+	bool has_range = *bad && !*tk_record_text(first, "first_bad_commit.rev");
 	struct tk_table *t = tk_table_new(g, member_columns);
 	size_t i;
-	int status;
 
-	print_text_of("", tk_record_text(group, "title"), "\n");
-	printf("%s since %.10s", tk_record_text(group, "state"), tk_record_text(group, "opened"));
-	/* Of a range only its end is known; a bisection names the commit, below. */
-	if (*tk_record_text(first, "bad_rev") && !*tk_record_text(first, "first_bad_commit.rev")) {
-		printf("; first bad %.12s ", tk_record_text(first, "bad_rev"));
-		print_text_of("", tk_record_text(first, "bad_subject"), "");
-		if (*tk_record_text(first, "bad_author"))
-			print_text_of(", by ", tk_record_text(first, "bad_author"), "");
-	}
-	puts("\n");
+	tk_print_line(stdout, "%s", tk_record_text(group, "title"));
+	tk_print_line(stdout, "%s since %.10s%s%.12s%s%s%s%s", tk_record_text(group, "state"),
+	        tk_record_text(group, "opened"), has_range ? "; first bad " : "",
+	        has_range ? bad : "", has_range ? " " : "",
+	        has_range ? tk_record_text(first, "bad_subject") : "",
+	        has_range && *author ? ", by " : "", has_range ? author : "");
+	puts("");
 	json_array_foreach ((json_t *)alerts, i, alert)
 		add_member_row(t, alert);
-	status = tk_table_finish(t, stdout, err);
+	TRY(tk_table_finish(t, stdout, err));
 	print_once(alerts, "first_bad_commit.rev", print_first_bad);
 	print_once(alerts, "code_change", print_code);
 	print_once(alerts, "regions", print_regions);
 	print_history(group);
-	return status;
+	return TK_OK;
 }
 
 int tk_alerts_print_group(const struct tk_globals *g, const json_t *group, const json_t *one,
         bool as_json, struct tk_error *err)
 {
 	AUTO(tk_rows) rows = {0};
-	json_t *shown = json_deep_copy(group), *alert;
+	json_auto_t *shown = json_deep_copy(group), *alone = one ? json_pack("[O]", one) : NULL;
+	json_t *alert;
 	size_t i;
-	int status = tk_store_list_alerts(g->store, &rows, err);
 
-	if (one) {
-		json_t *alone = json_array(), *history;
-
-		json_array_append(alone, (json_t *)one);
-		history = find_history(alone, json_object_get(shown, "history"));
-		json_object_set_new(shown, "title", make_title(alone));
-		json_object_set_new(shown, "alerts", json_deep_copy(alone));
-		json_object_set_new(shown, "history", history);
-		json_object_set(shown, "state", json_object_get(one, "state"));
-		json_object_set(shown, "opened", json_object_get(one, "opened"));
-		json_decref(alone);
-	}
-	json_array_foreach (json_object_get(shown, "alerts"), i, alert) {
-		if (status)
-			break;
-		status = add_evidence(
-		        g->store, find_row(&rows, tk_record_text(alert, "uid")), alert, err);
-	}
-	if (!status && as_json)
-		return tk_command_print_json(shown, err);
-	if (!status)
-		status = print_text(g, shown, err);
-	json_decref(shown);
-	return status;
+	if (one)
+		json_object_update_new(
+		        shown, json_pack("{s:o, s:o, s:o, s:O, s:O}", "title", make_title(alone),
+		                       "alerts", json_deep_copy(alone), "history",
+		                       find_history(alone, json_object_get(shown, "history")),
+		                       "state", json_object_get(one, "state"), "opened",
+		                       json_object_get(one, "opened")));
+	TRY(tk_store_list_alerts(g->store, &rows, err));
+	json_array_foreach (json_object_get(shown, "alerts"), i, alert)
+		TRY(add_evidence(
+		        g->store, find_row(&rows, tk_record_text(alert, "uid")), alert, err));
+	return as_json ? tk_command_print_json(json_incref(shown), err) : print_text(g, shown, err);
 }
