@@ -285,19 +285,14 @@ static int merge_files(struct tk_store *into, const struct tk_config *config, st
 {
 	struct tk_merge_counts counts = {{0}};
 	const int64_t *added = counts.added;
-	int status = tk_store_begin(into, err);
+	int status = TK_OK;
 
-	if (status)
-		return status;
+	TRY(tk_store_begin(into, err));
 	for (size_t i = 0; i < merge_opt.files.count && !status; i++)
 		if (!is_same_file(merge_opt.files.items[i], tk_store_path(into)))
 			status = merge_file(into, merge_opt.files.items[i],
 			        config->signing.allowed_signers, &counts, err);
-	if (status) {
-		tk_store_rollback(into);
-		return status;
-	}
-	TRY(tk_store_commit(into, err));
+	TRY(tk_store_end(into, status, err));
 	printf("%s: added %" PRId64 " night%s, %" PRId64 " series, %" PRId64 " point%s\n",
 	        merge_opt.output ? merge_opt.output : tk_store_path(into), added[TK_MERGE_NIGHTS],
 	        added[TK_MERGE_NIGHTS] == 1 ? "" : "s", added[TK_MERGE_SERIES],

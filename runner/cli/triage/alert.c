@@ -9,7 +9,9 @@
 #include "base/try.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
+#include "cli/table.h"
 #include "cli/triage/alerts.h"
+#include "config/config.h"
 #include "decide/decide.h"
 #include "nightly/stages/detect_policy.h"
 #include "notify/notify.h"
@@ -183,20 +185,16 @@ static int record(const struct tk_globals *g, const json_t *groups, const struct
 	        .author = opt.by,
 	        .action = action->triage,
 	        .note = opt.note};
-	int status = tk_store_begin(g->store, err);
+	int status = TK_OK;
 
-	TRY(status);
+	TRY(tk_store_begin(g->store, err));
 	for (size_t i = 0; !status && i < opt.ids.count; i++) {
 		status = tk_alerts_find(groups, opt.ids.items[i], &group, &one, err);
 		row.alert_uid = status ? "" : tk_record_text(one ? one : group, one ? "uid" : "id");
 		if (!status)
 			status = tk_store_append_triage(g->store, &row, err);
 	}
-	if (status) {
-		tk_store_rollback(g->store);
-		return status;
-	}
-	TRY(tk_store_commit(g->store, err));
+	TRY(tk_store_end(g->store, status, err));
 	for (size_t i = 0; !g->quiet && i < opt.ids.count; i++) {
 		TRY(tk_alerts_find(groups, opt.ids.items[i], &group, &one, err));
 		tk_print_line(stdout, "%s: %.8s %s", action->done,
