@@ -1,8 +1,14 @@
-/* Attention of the backend `cpu`: the tiled forward pass and what nsa.c shares with it. */
+/* Attention of the backend `cpu`: the tiled forward pass, native sparse attention, and the rows
+ * that both are made of. */
 #ifndef TK_CPU_ATTENTION_H
 #define TK_CPU_ATTENTION_H
 #include "isa.h"
 #include "pool.h"
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
 
 /* Sizes and strides of one call, in elements; tensors are [b][s][heads][d]. */
 struct tk_cpu_shape {
@@ -54,7 +60,20 @@ size_t tk_cpu_attention_workspace(const struct tk_cpu_attention *x);
 void tk_cpu_attention_run(const struct tk_cpu_attention *x, struct tk_cpu_pool *pool, const void *q,
         const void *k, const void *v, void *o, float *lse);
 
-/* ---- shared with nsa.c ---- */
+struct tk_cpu_nsa {
+	const struct tk_nsa *n;            /* outlives this */
+	struct tk_cpu_attention attention; /* shape, keys, values and rows */
+	float *both;                       /* one a thread: group x d, the sum of the branches */
+};
+
+int tk_cpu_nsa_init(struct tk_cpu_nsa *x, const struct tk_nsa *n, const struct tk_cpu_isa *isa,
+        uint32_t threads);
+void tk_cpu_nsa_free(struct tk_cpu_nsa *x);
+size_t tk_cpu_nsa_workspace(const struct tk_cpu_nsa *x);
+void tk_cpu_nsa_run(const struct tk_cpu_nsa *x, struct tk_cpu_pool *pool, const void *q,
+        const void *k, const void *v, void *o, const int32_t *blocks);
+
+/* ---- rows, attention_rows.c ---- */
 
 int tk_cpu_kv_init(struct tk_cpu_kv *kv, const struct tk_cpu_shape *shape,
         const struct tk_cpu_isa *isa, int64_t width, uint32_t threads);

@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static float *floats_new(int64_t n)
 {
 	return aligned_alloc(64, (size_t)tk_cpu_round_up(n * (int64_t)sizeof(float), 64));

@@ -1,5 +1,5 @@
 /* The interface of the backend `cpu`: options, supported problems, configurations, plans. The
- * kernels are in gemm.c, attention.c and nsa.c.
+ * kernels are in gemm.c and attention.c.
  *
  * Options of tracker.yml: isa=generic|avx2|avx512 forces an instruction set (the best that the
  * processor has is the default). */
@@ -7,7 +7,6 @@
 #include "gemm.h"
 #include "isa.h"
 #include "kit.h"
-#include "nsa.h"
 #include "pool.h"
 
 struct tk_backend_ctx {
@@ -161,8 +160,10 @@ static void describe(const struct tk_plan *plan, struct tk_plan_info *info)
 		        a->tiling, (int)a->block, a->threads);
 		info->workspace_bytes = tk_cpu_attention_workspace(a);
 	} else {
-		snprintf(info->kernel, sizeof(info->kernel), "nsa_%s", plan->nsa.isa->name);
-		snprintf(info->algorithm, sizeof(info->algorithm), "%u threads", plan->nsa.threads);
+		snprintf(info->kernel, sizeof(info->kernel), "nsa_%s",
+		        plan->nsa.attention.isa->name);
+		snprintf(info->algorithm, sizeof(info->algorithm), "%u threads",
+		        plan->nsa.attention.threads);
 		info->workspace_bytes = tk_cpu_nsa_workspace(&plan->nsa);
 	}
 	info->capturable = 0;

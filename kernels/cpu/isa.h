@@ -1,4 +1,4 @@
-/* The functions of one instruction set, for the drivers in gemm.c, attention.c and nsa.c.
+/* The functions of one instruction set, for the drivers in gemm.c and attention.c.
  *
  * One source, isa_body.h, is compiled by isa_generic.c, isa_avx2.c and isa_avx512.c with their own
  * flags and vector lengths. cpuid selects one table at run time, so that a build runs on other

@@ -50,7 +50,6 @@ struct tk_library_strides {
 };
 struct tk_library_strides tk_library_gemm_strides(const struct tk_gemm *gemm);
 size_t tk_library_type_bytes(uint32_t dtype);
-const char *tk_library_type_name(uint32_t dtype);
 
 #ifdef __cplusplus
 }

@@ -30,11 +30,6 @@ int tk_library_fail(struct tk_abi_error *err, int status, const char *format, ..
 	return status;
 }
 
-const char *tk_library_type_name(uint32_t dtype)
-{
-	return dtype == TK_F32 ? "f32" : dtype == TK_BF16 ? "bf16" : dtype == TK_F16 ? "f16" : "?";
-}
-
 size_t tk_library_type_bytes(uint32_t dtype)
 {
 	return dtype == TK_F32 ? 4 : 2;

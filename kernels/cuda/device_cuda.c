@@ -1,6 +1,6 @@
 /* NVIDIA's part of the device layer (kernels/gpu/device): names and versions. The runtime is linked
  * statically. */
-#include "device_vendor.h"
+#include "device.h"
 #include <stdio.h>
 
 const char vendor_kind[] = "cuda";

@@ -1,7 +1,7 @@
-/* The sensors of device_vendor.h by NVML: clocks, power, temperature, throttle reasons. The library
+/* The sensors of device.h by NVML: clocks, power, temperature, throttle reasons. The library
  * is opened by name at run time: the driver brings it, the toolkit does not. The functions and
  * constants are those of NVIDIA's NVML API reference (docs.nvidia.com/deploy/nvml-api). */
-#include "device_vendor.h"
+#include "device.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

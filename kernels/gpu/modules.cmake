@@ -4,7 +4,7 @@
 # Sets TK_GPU_MODULES to the backends' names.
 set(TK_GPU_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# What both vendors' device layers are made of; device/device_vendor.h says what each adds.
+# What both vendors' device layers are made of; device/device.h says what each adds.
 set(TK_GPU_DEVICE_SOURCES device.c device_memory_load.c device_compare.cu
   device_kernels.cu)
 list(TRANSFORM TK_GPU_DEVICE_SOURCES PREPEND "${TK_GPU_SOURCE_DIR}/device/")

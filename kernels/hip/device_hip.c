@@ -1,7 +1,7 @@
 /* AMD's part of the device layer (kernels/gpu/device): names, versions, and the caches that HIP
  * does not report. No AMD device has run this yet: docs/explanation/kernels-hip.md lists what to
  * check when one does. */
-#include "device_vendor.h"
+#include "device.h"
 #include "kfd.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The sensors of device_vendor.h for a build without ROCm SMI's header: none. */
-#include "device_vendor.h"
+/* The sensors of device.h for a build without ROCm SMI's header: none. */
+#include "device.h"
 
 struct sensors *sensors_open(const char *pci_bus_id)
 {

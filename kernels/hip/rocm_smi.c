@@ -1,7 +1,7 @@
-/* The sensors of device_vendor.h by ROCm SMI: clocks, power, temperature, throttling, energy. The
+/* The sensors of device.h by ROCm SMI: clocks, power, temperature, throttling, energy. The
  * library is opened by name at run time, under the version of the header, so that a machine without
  * it loses telemetry and nothing else. https://rocm.docs.amd.com/projects/rocm_smi_lib */
-#include "device_vendor.h"
+#include "device.h"
 #include <dlfcn.h>
 #include <rocm_smi/rocm_smi.h>
 #include <stdio.h>

@@ -126,9 +126,10 @@ int launcher_arguments_pack(struct launcher_arguments *a, const struct launcher_
         struct tk_abi_error *err);
 void launcher_arguments_free(struct launcher_arguments *a);
 
-/* ---- the driver: what the launcher needs to run a code object. driver_cuda.c, driver_hip.c and
- * driver_cpu.c define the table; tests bring one without a device. Handles are the driver's own ----
- */
+/* ---- the driver: what the launcher needs to run a code object ----
+ *
+ * driver_cuda.c, driver_hip.c and driver_cpu.c define the table; tests bring one without a device.
+ * Handles are the driver's own. */
 
 enum launcher_param { LAUNCHER_PARAM_UNKNOWN, LAUNCHER_PARAM_SIZE, LAUNCHER_PARAM_NONE };
 

@@ -1,15 +1,10 @@
 /* The null backend: simulated times on a virtual clock, correct results for small problems, and
  * every fault that its options request. The tracker's tests rely on it. */
+#include "null.h"
 #include "null_device.h"
-#include "null_options.h"
-#include "null_outputs.h"
-#include "null_time.h"
 #include "tracker_space.h"
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct tk_backend_ctx {
 	struct tk_device *device;
@@ -24,17 +19,11 @@ struct tk_plan {
 	struct null_times times;
 	uint64_t launches;
 	uint32_t sets;
-	struct tk_tensor (*tensors)[TK_T_MAX];
+	struct tk_tensor tensors[][TK_T_MAX];
 };
 
 static const char *const config_names[] = {"default", "fast", "slow"};
 static const double config_factors[] = {1, 0.9, 1.2};
-
-static int fail(struct tk_abi_error *err, int status, const char *message)
-{
-	snprintf(err->message, sizeof err->message, "%s", message);
-	return status;
-}
 
 static int be_alone(struct tk_device *dev, const char *path, struct tk_abi_error *err)
 {
@@ -46,34 +35,25 @@ static int be_alone(struct tk_device *dev, const char *path, struct tk_abi_error
 	               : fail(err, TK_ABI_INVALID, "the file of alone= cannot be opened");
 }
 
-static int null_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static int start(
+        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
 {
 	if (!args->device || args->device->magic != NULL_DEVICE_MAGIC)
 		return fail(err, TK_ABI_INVALID, "the null backend runs on the null device only");
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	ctx->device = args->device;
 	null_options_default(&ctx->options);
-	int status = null_options_parse(&ctx->options, args->options, err);
-	if (status == TK_ABI_OK)
-		status = null_fault_run(&ctx->options, NULL_AT_OPEN, NULL, err);
-	if (status == TK_ABI_OK)
-		status = be_alone(ctx->device, ctx->options.alone, err);
-	if (status != TK_ABI_OK) {
-		free(ctx);
-		return status;
-	}
+	TRY(null_options_parse(&ctx->options, args->options, err));
+	TRY(null_fault_run(&ctx->options, NULL_AT_OPEN, NULL, err));
+	TRY(be_alone(ctx->device, ctx->options.alone, err));
 	ctx->device->throttled = ctx->options.throttle;
-	*out = ctx;
 	return TK_ABI_OK;
 }
 
-static void null_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
-	free(ctx);
 }
+
+KIT_CONTEXT(null, start, stop)
 
 static int null_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
@@ -83,13 +63,11 @@ static int null_supports(
 		return fail(err, TK_ABI_UNSUPPORTED,
 		        "null has no right answer for the backward pass (any_size=1 goes on with "
 		        "wrong ones)");
-	if (p->op != TK_OP_FMA && work > NULL_MULTIPLY_ADDS_MAX && !ctx->options.any_size) {
-		snprintf(err->message, sizeof err->message,
+	if (p->op != TK_OP_FMA && work > NULL_MULTIPLY_ADDS_MAX && !ctx->options.any_size)
+		return fail(err, TK_ABI_UNSUPPORTED,
 		        "%.3g multiply-adds are more than null works out honestly, %.3g "
 		        "(any_size=1 goes on with wrong results)",
 		        work, NULL_MULTIPLY_ADDS_MAX);
-		return TK_ABI_UNSUPPORTED;
-	}
 	return null_fault_run(&ctx->options, NULL_AT_SUPPORTS, p, err);
 }
 
@@ -165,19 +143,15 @@ static int apply_config(struct tk_plan *plan, const char *config, struct tk_abi_
 
 static void null_unplan(struct tk_plan *plan)
 {
-	if (plan)
-		free(plan->tensors);
 	free(plan);
 }
 
 static int null_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, const char *config,
         uint32_t sets, struct tk_plan **out, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	struct tk_plan *plan = calloc(1, sizeof *plan);
-	if (!plan || !(plan->tensors = calloc(sets, sizeof *plan->tensors))) {
-		free(plan);
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
-	}
+	struct tk_plan *plan = plan_new(sizeof *plan + sets * sizeof plan->tensors[0], err);
+	if (!plan)
+		return TK_ABI_NO_MEMORY;
 	plan->device = ctx->device;
 	plan->problem = p;
 	plan->options = ctx->options;
@@ -241,21 +215,9 @@ static const char *null_version(void)
 	return "1";
 }
 
-const struct tk_backend *tk_backend_entry(void)
-{
-	/* clang-format off */
-	static const struct tk_backend backend = {
-		.size = sizeof backend, .abi_major = TK_ABI_MAJOR, .abi_minor = TK_ABI_MINOR,
-		.name = "null", .device_kind = "null", .description = "simulated times and every kind of fault, for trying the tracker itself",
-		.version = null_version, .open = null_open, .close = null_close,
-		.supports = null_supports, .configs = null_configs,
-		.plan = null_plan, .bind = null_bind, .launch = null_launch, .fetch = null_fetch,
-		.unplan = null_unplan,
-		.operations = TK_OPERATION_UNALIGNED | TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
-		TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA |
-			TK_OPERATION_COPY | TK_OPERATION_READ | TK_OPERATION_FMA,
-		.space = null_space,
-	};
-	/* clang-format on */
-	return &backend;
-}
+KIT_BACKEND(null, "null", "null", null_version,
+        "simulated times and every kind of fault, for trying the tracker itself",
+        TK_OPERATION_UNALIGNED | TK_OPERATION_GEMM | TK_OPERATION_ATTENTION |
+                TK_OPERATION_ATTENTION_BACKWARD | TK_OPERATION_NSA | TK_OPERATION_COPY |
+                TK_OPERATION_READ | TK_OPERATION_FMA,
+        .configs = null_configs, .fetch = null_fetch, .space = null_space)

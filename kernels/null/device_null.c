@@ -2,22 +2,13 @@
  *
  * Device 0 and device 1 are equal: 16 GiB of memory, which is the host's, and a last-level cache of
  * 1 MiB. */
+#include "kit.h"
 #include "null_device.h"
-#include "tracker_abi.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MEMORY_BYTES (16ull << 30)
 #define HEADER 256 /* before an allocation: its size; keeps the alignment */
-
-static int fail(struct tk_abi_error *err, int status, const char *message)
-{
-	snprintf(err->message, sizeof err->message, "%s", message);
-	return status;
-}
 
 static int null_count(uint32_t *n, struct tk_abi_error *err)
 {

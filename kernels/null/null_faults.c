@@ -1,13 +1,10 @@
 /* The faults of the null backend: everything that a backend can do wrong. */
 #include "element.h"
-#include "null_options.h"
+#include "null.h"
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,12 +85,6 @@ static void nap(double s)
 	nanosleep(&t, NULL);
 }
 
-static int fail(struct tk_abi_error *err, int status, const char *message)
-{
-	snprintf(err->message, sizeof err->message, "%s", message);
-	return status;
-}
-
 /* Faults that only return a status. */
 static const struct {
 	enum null_fault fault;
@@ -115,7 +106,7 @@ static int return_status(enum null_fault fault, struct tk_abi_error *err)
 {
 	for (size_t i = 0; i < sizeof status_faults / sizeof *status_faults; i++)
 		if (status_faults[i].fault == fault)
-			return fail(err, status_faults[i].status, status_faults[i].message);
+			return fail(err, status_faults[i].status, "%s", status_faults[i].message);
 	return TK_ABI_OK;
 }
 

@@ -1,12 +1,9 @@
 /* Parses the options of the null backend. */
-#include "null_options.h"
+#include "null.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const stage_words[] = {"open", "supports", "plan", "bind", "launch", "fetch"};
 /* clang-format off */
@@ -111,33 +108,24 @@ static int set_value(struct null_options *o, const struct key *key, const char *
 static int set_pair(struct null_options *o, char *pair, struct tk_abi_error *err)
 {
 	char *value = strchr(pair, '=');
-	if (!value) {
-		snprintf(err->message, sizeof err->message, "null: \"%.80s\" is not key=value",
-		        pair);
-		return TK_ABI_INVALID;
-	}
+	if (!value)
+		return fail(err, TK_ABI_INVALID, "null: \"%.80s\" is not key=value", pair);
 	*value++ = 0;
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		if (strcmp(keys[i].name, pair) != 0)
-			continue;
-		if (set_value(o, &keys[i], value))
-			return TK_ABI_OK;
-		snprintf(err->message, sizeof err->message, "null: %s cannot be \"%.80s\"", pair,
-		        value);
-		return TK_ABI_INVALID;
-	}
-	snprintf(err->message, sizeof err->message, "null: there is no option \"%.80s\"", pair);
-	return TK_ABI_INVALID;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (strcmp(keys[i].name, pair) == 0)
+			return set_value(o, &keys[i], value)
+			               ? TK_ABI_OK
+			               : fail(err, TK_ABI_INVALID, "null: %s cannot be \"%.80s\"",
+			                         pair, value);
+	return fail(err, TK_ABI_INVALID, "null: there is no option \"%.80s\"", pair);
 }
 
 int null_options_parse(struct null_options *o, const char *text, struct tk_abi_error *err)
 {
 	int status = TK_ABI_OK;
 	char *copy = strdup(text ? text : ""), *rest = copy, *pair;
-	if (!copy) {
-		snprintf(err->message, sizeof err->message, "out of memory");
-		return TK_ABI_NO_MEMORY;
-	}
+	if (!copy)
+		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	while (status == TK_ABI_OK && (pair = strsep(&rest, ",")))
 		if (*pair)
 			status = set_pair(o, pair, err);

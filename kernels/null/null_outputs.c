@@ -1,10 +1,8 @@
-/* See null_outputs.h. Whole tensors are converted to double first, so that the loops are short and
+/* Whole tensors are converted to double first, so that the loops are short and
  * quick. */
-#include "null_outputs.h"
 #include "element.h"
+#include "null.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double *all_of(const struct tk_tensor *t)
 {

@@ -1,6 +1,6 @@
-/* See null_time.h. */
-#include "null_time.h"
+/* Simulated times. */
 #include "element.h"
+#include "null.h"
 #include <math.h>
 
 static uint64_t mix(uint64_t x)

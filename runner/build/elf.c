@@ -293,7 +293,7 @@ static void read_reloc_section(struct tk_elf *e, Elf_Scn *scn, const GElf_Shdr *
 		GElf_Rela rela;
 		if (!gelf_getrela(data, (int)i, &rela))
 			continue;
-		/* Elsewhere the address is part of a 4-byte instruction, which counts as a whole. */
+		/* Elsewhere the address is part of a 4-byte instruction: all of it counts. */
 		const uint32_t type = (uint32_t)GELF_R_TYPE(rela.r_info),
 		               width = e->machine == EM_X86_64 ? width_x86_64(type)
 		                       : type                  ? 4

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "core/problem.h"
 #include "decide/decide.h"
-#include "null_time.h"
+#include "null.h"
 #include "stats/summary.h"
 #include "store/store.h"
 #include <argp.h>

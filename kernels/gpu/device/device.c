@@ -1,13 +1,10 @@
 /* The device layer of GPUs: memory, streams, events, graphs, clocks. One of them per worker
- * process, on one device. Compiled once for CUDA and once for HIP; device_vendor.h declares what a
- * vendor adds.
+ * process, on one device. Compiled once for CUDA and once for HIP; device.h declares what a vendor
+ * adds.
  *
  * The module loads (and says why there is no device) on a machine without one. Ordinary allocations
  * only; clocks and power are read, never set. */
-#include "device_compare.h"
-#include "device_kernels.h"
-#include "device_memory_load.h"
-#include "device_vendor.h"
+#include "device.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

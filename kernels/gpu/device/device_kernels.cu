@@ -1,8 +1,8 @@
-/* See device_kernels.h. */
+/* The kernels of the device layer: see device.h. */
 #if TK_GPU_HIP
 #include <hip/hip_runtime.h>
 #endif
-#include "device_kernels.h"
+#include "device.h"
 
 #if TK_GPU_HIP
 

@@ -1,7 +1,6 @@
-/* See device_memory_load.h. Repeats a copy of CHUNK bytes and a wait that gives the copies their
+/* Traffic beside a kernel. Repeats a copy of CHUNK bytes and a wait that gives the copies their
  * share of the time. */
-#include "device_memory_load.h"
-#include "device_kernels.h"
+#include "device.h"
 #include <math.h>
 #include <stdlib.h>
 

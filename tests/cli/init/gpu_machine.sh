@@ -5,7 +5,7 @@ mkdir modules fake
 # fake KIND ARCH: copies the sources of the null modules as those of another kind
 fake() {
 	cp "$TK_SOURCE_ROOT"/kernels/null/*.[ch] "$TK_SOURCE_ROOT"/kernels/reference/element.* fake/
-	sed -i "s/out->kind, \"null\"\|\.kind = \"null\"\|device_kind = \"null\"/&@/; s/\"null\"@/\"$1\"/" fake/*_null.c
+	sed -i "s/out->kind, \"null\"\|\.kind = \"null\"\|KIT_BACKEND(null, \"null\", \"null\"/&@/; s/\"null\"@/\"$1\"/" fake/*_null.c
 	sed -i "s/\(out->arch, sizeof out->arch, \)\"null\"/\1\"$2\"/; s/\(out->kind, sizeof out->kind, \)\"null\"/\1\"$1\"/" fake/device_null.c
 }
 
@@ -24,8 +24,8 @@ add_gpu() {
 	fake "$kind" "$arch"
 	compile "tk_device_$kind" fake/device_null.c
 	for backend in "$@"; do
-		sed "s/\.name = \"null\"/.name = \"$backend\"/" fake/backend_null.c \
-			>fake/backend_this.c
+		sed "s/KIT_BACKEND(null, \"null\"/KIT_BACKEND(null, \"$backend\"/" \
+			fake/backend_null.c >fake/backend_this.c
 		compile "tk_backend_$backend" fake/backend_this.c fake/null_*.c fake/element.c
 	done
 }

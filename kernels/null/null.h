@@ -1,6 +1,6 @@
 /* Options of the null backend, for open() ("key=value,key=value") or, for one plan, in its config.
  *
- * Times (null_time.h says what they do):
+ * Times (struct null_times says what they do):
  *   seed=N revision=N run=N  slow=F  step=R:F  drift=F  noise=F  outliers=F  capturable=1
  * Results:
  *   any_size=1     also plan problems that are too large to compute: their results are then wrong
@@ -18,9 +18,9 @@
  *   after=N        only from the N-th time on that the stage is reached (default: 0)
  *   only=TEXT      only for problems whose canonical text contains TEXT
  *   late_s=F       delay of `late` in seconds (default: 1) */
-#ifndef TK_NULL_OPTIONS_H
-#define TK_NULL_OPTIONS_H
-#include "tracker_abi.h"
+#ifndef TK_NULL_H
+#define TK_NULL_H
+#include "kit.h"
 #include <stdint.h>
 
 #define NULL_TEXT 256
@@ -95,5 +95,36 @@ void null_fault_corrupt(
         const struct null_options *o, const struct tk_problem *p, const struct tk_tensor *output);
 /* The fault is `idle`: leave the output unwritten. */
 int null_fault_is_idle(const struct null_options *o, const struct tk_problem *p);
+
+/* Simulated times: a pure function of (options, problem, config, number of the launch).
+ *
+ *   t = base * slow * (1 + drift)^revision * (revision >= R ? F : 1) * config * e^(noise z)
+ *       * outlier
+ *
+ *   base     2 us + max(flops / 1 TFLOP/s, bytes / 100 GB/s), times a factor in [0.75, 1.25) from
+ *            (seed, problem)
+ *   z        standard normal, from (seed, problem, revision, run, launch)
+ *   outlier  1, or a factor in [1, 4) for the share `outliers` of the launches
+ *   config   default 1, fast 0.9, slow 1.2 */
+/* What all launches of a plan share. */
+struct null_times {
+	uint64_t run; /* of (seed, problem, revision, run) */
+	double typical_ns;
+};
+
+struct null_times null_times_make(
+        const struct null_options *o, const struct tk_problem *p, double config);
+double null_time_ns(const struct null_options *o, const struct null_times *t, uint64_t launch);
+/* Multiply-adds of a problem (0 for copies), and the bytes that it has to move. */
+double null_problem_work(const struct tk_problem *p, double *bytes);
+
+/* Correct outputs of the null backend, computed without the reference that verifies them.
+ *
+ * Verification treats the null device like any other: its results pass because fetch() computes
+ * them. Problems beyond NULL_MULTIPLY_ADDS_MAX are unsupported, unless any_size=1. */
+#define NULL_MULTIPLY_ADDS_MAX 268435456.0 /* 2^28: some tenths of a second */
+
+/* Writes every output. TK_ABI_OK or TK_ABI_NO_MEMORY. */
+int null_compute_outputs(const struct tk_problem *p, const struct tk_tensor *t);
 
 #endif

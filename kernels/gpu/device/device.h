@@ -1,11 +1,50 @@
-/* What each vendor adds to the device layer of device.c: descriptions of its devices, and its
- * sensors. Implemented by kernels/cuda/device_cuda.c with NVML and kernels/hip/device_hip.c with
- * ROCm SMI; a module has one of the two. */
-#ifndef TK_DEVICE_VENDOR_H
-#define TK_DEVICE_VENDOR_H
+/* What the files of a device layer share: kernels of its own as C functions, traffic beside a
+ * kernel, and what each vendor adds to device.c. */
+#ifndef TK_GPU_DEVICE_H
+#define TK_GPU_DEVICE_H
+#include "device_compare.h"
 #include "gpu_host.h"
 #include "tracker_abi.h"
 #include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- kernels: clock stamps, bounded waiting ---- */
+
+/* One multiprocessor's clocks: its cycles, and ticks of a timer that all of them share. `sequence`
+ * identifies the record that wrote the stamp. */
+struct device_stamp {
+	unsigned long long cycles, ticks;
+	unsigned long long sequence;
+};
+
+/* Every multiprocessor (there are `units`) writes its clocks to slots[its index], if that is below
+ * `count`. */
+gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsigned units,
+        unsigned long long sequence, gpu_stream stream);
+/* Blocks the stream for this many ticks. Ends in any case. */
+gpu_error device_block_enqueue(double ticks, gpu_stream stream);
+
+/* ---- traffic that keeps the memory system busy beside the kernel that is measured ---- */
+
+struct device_memory_load;
+
+/* Copies within the device: on NVIDIA by its copy engines, which take bandwidth but no
+ * multiprocessor; on AMD the runtime may choose a kernel, which takes compute units too. Made with
+ * the first use. tick_ns: of the device's timer. */
+gpu_error device_memory_load_new(double tick_ns, struct device_memory_load **out);
+void device_memory_load_free(struct device_memory_load *s);
+/* Enqueues about `ns` of traffic, for `share` of that time. */
+gpu_error device_memory_load_run(struct device_memory_load *s, double ns, double share);
+gpu_error device_memory_load_wait(struct device_memory_load *s);
+
+/* ---- a vendor's part: descriptions of its devices, and its sensors ----
+ *
+ * Implemented by kernels/cuda/device_cuda.c with NVML and kernels/hip/device_hip.c with ROCm SMI; a
+ * module has one of the two. */
 
 /* Working sets are multiples of this many bytes. */
 #define VENDOR_PIECE 8192
@@ -50,4 +89,7 @@ static inline const char *sensors_plain(char *text)
 	return text;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif
