@@ -450,6 +450,26 @@ int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_
 	return status;
 }
 
+int tk_records_select_one(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        json_t **out, struct tk_error *err)
+{
+	json_auto_t *rows = NULL;
+	int status = tk_records_select(s, sql, args, &rows, err);
+
+	*out = json_incref(json_array_get(rows, 0));
+	return status;
+}
+
+int tk_records_select_member(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        json_t *object, const char *member, struct tk_error *err)
+{
+	json_t *rows;
+	int status = tk_records_select(s, sql, args, &rows, err);
+
+	json_object_set_new(object, member, rows);
+	return status;
+}
+
 int tk_records_fail_unknown(const json_t *rows, const char *member, const char *name,
         const char *what, const char *otherwise, struct tk_error *err)
 {

@@ -91,6 +91,14 @@ int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_
 int tk_records_fail_unknown(const json_t *rows, const char *member, const char *name,
         const char *what, const char *otherwise, struct tk_error *err);
 
+/* The first row of a query, which the caller frees; NULL: none. */
+int tk_records_select_one(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        json_t **out, struct tk_error *err);
+
+/* Sets a member of an object to the rows of a query. */
+int tk_records_select_member(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        json_t *object, const char *member, struct tk_error *err);
+
 /* The number of a night by its number, the start of its uid, or "last" for the newest. TK_EUSAGE:
  * none or several. */
 int tk_records_find_night(

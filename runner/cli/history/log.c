@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "store/lock.h"
 
@@ -245,12 +246,12 @@ static void print_peak(const json_t *peak)
 
 	if (!json_is_object(peak))
 		return;
-	printf("\nof the data sheet's peak: median %s of %.0f timings, best %s (",
+	putchar('\n');
+	tk_print_line(stdout, "of the data sheet's peak: median %s of %.0f timings, best %s (%s)",
 	        tk_format_percent(tk_record_number(peak, "median"), median),
 	        tk_record_number(peak, "count"),
-	        tk_format_percent(tk_record_number(peak, "best"), best));
-	tk_text_write_sanitized(stdout, tk_record_text(peak, "best_series"), "");
-	puts(")");
+	        tk_format_percent(tk_record_number(peak, "best"), best),
+	        tk_record_text(peak, "best_series"));
 }
 
 static int print_list(const struct tk_globals *g, const struct tk_column *columns,
@@ -263,66 +264,46 @@ static int print_list(const struct tk_globals *g, const struct tk_column *column
 	return tk_records_print(g, columns, json_incref(rows), false, NULL, err);
 }
 
-static int print_night(const struct tk_globals *g, json_t *night, struct tk_error *err)
+static int show_night(
+        const struct tk_globals *g, const json_t *nights, int64_t id, struct tk_error *err)
 {
-	json_t *alone = json_pack("[O]", night);
-	int status = print_nights(g, alone, err);
+	json_t *night = json_array_get(nights, 0), *shares;
 
-	json_decref(alone);
-	if (status)
-		return status;
+	TRY(tk_records_select_member(g->store, stages_sql, TK_ARGS(id), night, "stages", err));
+	TRY(tk_records_select_member(
+	        g->store, upstreams_sql, TK_ARGS(id), night, "upstreams", err));
+	TRY(tk_records_select_member(g->store, failures_sql, TK_ARGS(id), night, "failures", err));
+	TRY(tk_records_select_member(g->store, peak_sql, TK_ARGS(id), night, "peak_share", err));
+	shares = json_incref(json_object_get(night, "peak_share"));
+	json_object_set_new(night, "peak_share", summarize_peak(shares));
+	if (opt.json)
+		return tk_command_print_json(json_incref(night), err);
+	TRY(print_nights(g, nights, err));
 	TRY(print_list(g, stage_columns, night, "stages", err));
 	TRY(print_list(g, upstream_columns, night, "upstreams", err));
 	print_peak(json_object_get(night, "peak_share"));
 	return print_list(g, failure_columns, night, "failures", err);
 }
 
-static int add_details(struct tk_store *s, json_t *night, int64_t id, struct tk_error *err)
-{
-	static const struct {
-		const char *member, *sql;
-	} lists[] = {{"stages", stages_sql}, {"upstreams", upstreams_sql},
-	        {"failures", failures_sql}, {"peak_share", peak_sql}};
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-		json_t *rows;
-
-		TRY(tk_records_select(s, lists[i].sql, TK_ARGS(id), &rows, err));
-		json_object_set_new(night, lists[i].member,
-		        lists[i].sql == peak_sql ? summarize_peak(rows) : rows);
-	}
-	return TK_OK;
-}
-
 static int run_log(struct tk_globals *g, struct tk_error *err)
 {
+	json_auto_t *nights = NULL;
 	int64_t id = 0;
-	json_t *nights;
-	int status;
 
 	if (opt.night)
 		TRY(tk_records_find_night(g->store, opt.night, &id, err));
-	status = tk_records_select(g->store, nights_sql,
+	TRY(tk_records_select(g->store, nights_sql,
 	        TK_ARGS(tk_store_is_locked(g->store), opt.failed && !id,
 	                opt.limit && !id ? (int64_t)opt.limit : -1, id),
-	        &nights, err);
-	if (!status && id) {
-		json_t *night = json_incref(json_array_get(nights, 0));
-
-		status = add_details(g->store, night, id, err);
-		if (!status && opt.json)
-			status = tk_command_print_json(json_incref(night), err);
-		else if (!status)
-			status = print_night(g, night, err);
-		json_decref(night);
-	} else if (!status && opt.json) {
-		status = tk_command_print_json(json_incref(nights), err);
-	} else if (!status && !json_array_size(nights)) {
-		puts(opt.failed ? "No night failed." : "No nights yet.");
-	} else if (!status) {
-		status = print_nights(g, nights, err);
-	}
-	json_decref(nights);
-	return status;
+	        &nights, err));
+	if (id)
+		return show_night(g, nights, id, err);
+	if (opt.json)
+		return tk_command_print_json(json_incref(nights), err);
+	if (json_array_size(nights))
+		return print_nights(g, nights, err);
+	puts(opt.failed ? "No night failed." : "No nights yet.");
+	return TK_OK;
 }
 
 const struct tk_command tk_command_log = {.name = "log",

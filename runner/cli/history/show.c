@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/arguments.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/problem.h"
 #include "store/store.h"
@@ -83,29 +84,22 @@ static void add_sparkline(struct tk_buf *b, const json_t *points, size_t most)
 
 /* The columns whose unit is that of the series. */
 static void set_point_cells(
-        struct tk_table *t, const json_t *point, const char *value, const char *unit)
+        struct tk_table *t, const json_t *point, const char *column, const char *unit)
 {
-	double lo = tk_record_number(point, "lo"), hi = tk_record_number(point, "hi");
+	double lo = tk_record_number(point, "lo"), hi = tk_record_number(point, "hi"),
+	       value = tk_record_number(point, "value");
 	char text[TK_FORMAT_SIZE];
 
-	tk_table_set_cell(
-	        t, value, "%s", tk_format_value(tk_record_number(point, "value"), unit, text));
+	tk_table_set_value(t, column, value, unit);
 	if (isfinite(lo) && isfinite(hi) && (tk_record_number(point, "n") > 1 || hi > lo))
-		tk_table_set_cell(t, "INTERVAL", "%s",
-		        tk_format_half_width(tk_record_number(point, "value"), lo, hi, text));
-	if (!isnan(tk_record_number(point, "gflop_per_s")))
-		tk_table_set_cell(t, "RATE", "%s",
-		        tk_format_value(
-		                tk_record_number(point, "gflop_per_s"), "gflop_per_s", text));
+		tk_table_set_cell(t, "INTERVAL", "%s", tk_format_half_width(value, lo, hi, text));
+	tk_table_set_value(t, "RATE", tk_record_number(point, "gflop_per_s"), "gflop_per_s");
 }
 
 static void print_pair(const char *name, const char *value)
 {
-	if (!*value)
-		return;
-	printf("%-12s", name);
-	tk_text_write_sanitized(stdout, value, "");
-	putchar('\n');
+	if (*value)
+		tk_print_line(stdout, "%-12s%s", name, value);
 }
 
 /* ---- several series -------------------------------------------------------------------------- */
@@ -141,37 +135,33 @@ static void list_row(struct tk_table *t, const json_t *series, const json_t *poi
 	tk_buf_free(&spark);
 }
 
+static int add_series(const struct tk_globals *g, int64_t id, struct tk_table *t, json_t *list,
+        struct tk_error *err)
+{
+	json_auto_t *series = NULL, *points = NULL;
+
+	TRY(tk_records_select_one(g->store, series_sql, TK_ARGS(id), &series, err));
+	TRY(tk_records_select(g->store, points_sql, TK_ARGS(id, LIST_POINTS), &points, err));
+	list_row(t, series, points);
+	if (json_array_size(points))
+		json_object_set(series, "newest", json_array_get(points, 0));
+	json_array_append(list, series);
+	return TK_OK;
+}
+
 static int show_list(const struct tk_globals *g, const json_t *found, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, list_columns);
-	json_t *array = json_array(), *one;
-	size_t i;
+	json_t *list = json_array();
 	int status = TK_OK;
 
-	json_array_foreach ((json_t *)found, i, one) {
-		json_t *series = NULL, *points = NULL;
-		int64_t id = json_integer_value(json_object_get(one, "id"));
-
-		status = tk_records_select(g->store, series_sql, TK_ARGS(id), &series, err);
-		if (!status)
-			status = tk_records_select(
-			        g->store, points_sql, TK_ARGS(id, LIST_POINTS), &points, err);
-		if (!status) {
-			json_t *row = json_array_get(series, 0);
-
-			list_row(t, row, points);
-			if (json_array_size(points))
-				json_object_set(row, "newest", json_array_get(points, 0));
-			json_array_append(array, row);
-		}
-		json_decref(series);
-		json_decref(points);
-		if (status)
-			break;
-	}
+	for (size_t i = 0; !status && i < json_array_size(found); i++)
+		status = add_series(g,
+		        json_integer_value(json_object_get(json_array_get(found, i), "id")), t,
+		        list, err);
 	if (!status)
-		return tk_records_finish(t, array, opt.json, err);
-	json_decref(array);
+		return tk_records_finish(t, list, opt.json, err);
+	json_decref(list);
 	tk_table_free(t);
 	return status;
 }
@@ -304,38 +294,26 @@ static int print_series(const struct tk_globals *g, const json_t *series, const 
 
 static int show_series(const struct tk_globals *g, int64_t id, struct tk_error *err)
 {
-	static const struct {
-		const char *member, *sql;
-	} lists[] = {
-	        {"points", points_sql}, {"change_points", changes_sql}, {"alerts", alerts_sql}};
 	size_t most = opt.limit && opt.limit < SPARKLINE_POINTS ? SPARKLINE_POINTS : opt.limit;
-	const struct tk_arg *args = TK_ARGS(id, most ? (int64_t)most : -1);
-	json_t *found = NULL, *source = NULL;
-	int status = tk_records_select(g->store, series_sql, TK_ARGS(id), &found, err);
-	json_t *series = json_array_get(found, 0);
+	json_auto_t *series = NULL, *source = NULL;
 
-	for (size_t i = 0; !status && i < sizeof lists / sizeof *lists; i++) {
-		json_t *rows;
+	TRY(tk_records_select_one(g->store, series_sql, TK_ARGS(id), &series, err));
+	TRY(tk_records_select_member(g->store, points_sql, TK_ARGS(id, most ? (int64_t)most : -1),
+	        series, "points", err));
+	TRY(tk_records_select_member(
+	        g->store, changes_sql, TK_ARGS(id), series, "change_points", err));
+	TRY(tk_records_select_member(g->store, alerts_sql, TK_ARGS(id), series, "alerts", err));
+	TRY(tk_records_select_one(g->store, source_sql, TK_ARGS(id), &source, err));
 
-		status = tk_records_select(g->store, lists[i].sql,
-		        lists[i].sql == points_sql ? args : TK_ARGS(id), &rows, err);
-		json_object_set_new(series, lists[i].member, rows);
-	}
-	if (!status)
-		status = tk_records_select(g->store, source_sql, TK_ARGS(id), &source, err);
-	if (!status) {
-		json_t *points = json_object_get(series, "points");
-		size_t count = json_array_size(points),
-		       shown = opt.limit && opt.limit < count ? opt.limit : count;
+	json_t *points = json_object_get(series, "points");
+	size_t count = json_array_size(points),
+	       shown = opt.limit && opt.limit < count ? opt.limit : count;
 
-		while (opt.json && json_array_size(points) > shown)
-			json_array_remove(points, json_array_size(points) - 1);
-		status = opt.json ? tk_command_print_json(json_incref(series), err)
-		                  : print_series(g, series, json_array_get(source, 0), shown, err);
-	}
-	json_decref(found);
-	json_decref(source);
-	return status;
+	if (!opt.json)
+		return print_series(g, series, source, shown, err);
+	while (json_array_size(points) > shown)
+		json_array_remove(points, json_array_size(points) - 1);
+	return tk_command_print_json(json_incref(series), err);
 }
 
 /* ---- which one is meant ---------------------------------------------------------------------- */
@@ -349,40 +327,29 @@ static int fail_unknown(struct tk_store *s, struct tk_error *err)
 	        "; `tracker show '*'` lists the series", err);
 }
 
-static int show_found(const struct tk_globals *g, const json_t *found, struct tk_error *err)
-{
-	int64_t id = json_integer_value(json_object_get(json_array_get(found, 0), "id"));
-
-	switch (json_array_size(found)) {
-	case 0:
-		return fail_unknown(g->store, err);
-	case 1:
-		return show_series(g, id, err);
-	default:
-		return show_list(g, found, err);
-	}
-}
-
 static int run_show(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_problem_spec spec;
 	const char *problem = tk_problem_parse(&spec, opt.what, NULL) ? "" : spec.text;
-	enum tk_likeness likeness;
+	json_auto_t *found = NULL;
 	AUTO(tk_rows) runs = {0};
-	json_t *found;
-	int status = tk_series_find(g->store, opt.what, problem, &found, &likeness, err);
+	enum tk_likeness likeness;
 
-	if (!status && likeness != TK_LIKENESS_EQUAL)
-		status = tk_store_find_runs(g->store, opt.what, &runs, err);
-	if (!status && runs.count == 1)
-		status = tk_show_run(g, &opt, TK_ROWS_AT(&runs, struct tk_run_row, 0)->id, err);
-	else if (!status && runs.count > 1 && likeness < TK_LIKENESS_START)
-		status = tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: several runs start with it",
+	TRY(tk_series_find(g->store, opt.what, problem, &found, &likeness, err));
+	if (likeness != TK_LIKENESS_EQUAL)
+		TRY(tk_store_find_runs(g->store, opt.what, &runs, err));
+	if (runs.count == 1)
+		return tk_show_run(g, &opt, TK_ROWS_AT(&runs, struct tk_run_row, 0)->id, err);
+	if (runs.count > 1 && likeness < TK_LIKENESS_START)
+		return tk_fail(err, TK_EUSAGE, "\"%s\" is ambiguous: several runs start with it",
 		        opt.what);
-	else if (!status)
-		status = show_found(g, found, err);
-	json_decref(found);
-	return status;
+	if (!json_array_size(found))
+		return fail_unknown(g->store, err);
+	return json_array_size(found) > 1 ? show_list(g, found, err)
+	                                  : show_series(g,
+	                                            json_integer_value(json_object_get(
+	                                                    json_array_get(found, 0), "id")),
+	                                            err);
 }
 
 const struct tk_command tk_command_show = {.name = "show",

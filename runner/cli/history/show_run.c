@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/memory.h"
 #include "base/present.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/history/show.h"
+#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/measurement_fields.h"
 #include "stats/summary.h"
@@ -59,18 +62,6 @@ static void run_detail_free(struct run_detail *d)
 	json_decref(d->context);
 }
 
-static int select_one(
-        struct tk_store *s, const char *sql, int64_t id, json_t **out, struct tk_error *err)
-{
-	const struct tk_arg *args = TK_ARGS(id);
-	json_t *rows;
-	int status = tk_records_select(s, sql, args, &rows, err);
-
-	*out = json_incref(json_array_get(rows, 0));
-	json_decref(rows);
-	return status;
-}
-
 static struct tk_kernel_use used_kernels(const struct run_detail *d)
 {
 	const json_t *plan = tk_measurement_get_field(
@@ -85,8 +76,8 @@ static struct tk_kernel_use used_kernels(const struct run_detail *d)
 
 static int load(struct tk_store *s, int64_t id, struct run_detail *d, struct tk_error *err)
 {
-	TRY(select_one(s, run_sql, id, &d->run, err));
-	TRY(select_one(s, context_sql, id, &d->context, err));
+	TRY(tk_records_select_one(s, run_sql, TK_ARGS(id), &d->run, err));
+	TRY(tk_records_select_one(s, context_sql, TK_ARGS(id), &d->context, err));
 	d->use = used_kernels(d);
 	TRY(tk_store_list(s, TK_TABLE_kernel, "build_id=?1",
 	        TK_ARGS((int64_t)tk_record_number(d->context, "build_id")), &d->kernels, err));
@@ -99,45 +90,12 @@ static int load(struct tk_store *s, int64_t id, struct run_detail *d, struct tk_
 
 #define KERNELS_PRINTED 12
 
-static void print_kernel(const struct tk_kernel_row *k)
-{
-	tk_text_write_sanitized(stdout, k->name, "");
-	putchar('\n');
-	for (size_t f = 0; f < TK_CODE_FACT_COUNT; f++) {
-		const int64_t value = tk_code_fact_value(&tk_code_facts[f], k);
-
-		if (value >= 0)
-			printf("    %-24s %" PRId64 "%s\n", tk_code_facts[f].name, value,
-			        tk_code_facts[f].unit);
-	}
-	if (*k->instructions) {
-		printf("    %-24s ", "instructions");
-		tk_text_write_sanitized(stdout, k->instructions, "");
-		putchar('\n');
-	}
-}
-
-static void print_kernels(const struct tk_rows *kernels, const struct tk_kernel_use *use)
-{
-	const struct tk_kernel_row *k;
-	size_t count = 0;
-
-	for (size_t i = 0; (k = tk_kernel_rows_next(kernels, use, &i)); count++) {
-		if (count >= KERNELS_PRINTED)
-			continue;
-		fputs(count ? "  " : "\nGPU kernels\n  ", stdout);
-		print_kernel(k);
-	}
-	if (count > KERNELS_PRINTED)
-		printf("  and %zu more; --format=json lists them\n", count - KERNELS_PRINTED);
-}
-
-static json_t *kernels_to_json(const struct tk_rows *kernels, const struct tk_kernel_use *use)
+static json_t *kernels_to_json(const struct run_detail *d)
 {
 	json_t *list = json_array();
 	const struct tk_kernel_row *k;
 
-	for (size_t i = 0; (k = tk_kernel_rows_next(kernels, use, &i));) {
+	for (size_t i = 0; (k = tk_kernel_rows_next(&d->kernels, &d->use, &i));) {
 		json_t *o = json_pack("{s:s,s:s,s:I}", "name", k->name, "code_hash", k->code_hash,
 		        "size_bytes", (json_int_t)k->size_bytes);
 
@@ -147,52 +105,58 @@ static json_t *kernels_to_json(const struct tk_rows *kernels, const struct tk_ke
 			json_object_set_new(o, tk_code_facts[f].key,
 			        value < 0 ? json_null() : json_integer(value));
 		}
-		json_object_set_new(o, "instructions",
-		        *k->instructions ? json_string(k->instructions) : json_null());
+		json_object_set_new(o, "instructions", tk_json_text(k->instructions));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static void print_line(const char *text)
+static void print_kernels(const json_t *kernels)
 {
-	tk_text_write_sanitized(stdout, text, "");
-	putchar('\n');
+	const size_t count = json_array_size(kernels);
+
+	for (size_t i = 0; i < count && i < KERNELS_PRINTED; i++) {
+		const json_t *k = json_array_get(kernels, i);
+
+		fputs(i ? "" : "\nGPU kernels\n", stdout);
+		tk_print_line(stdout, "  %s", tk_record_text(k, "name"));
+		for (size_t f = 0; f < TK_CODE_FACT_COUNT; f++)
+			if (!isnan(tk_record_number(k, tk_code_facts[f].key)))
+				printf("    %-24s %.0f%s\n", tk_code_facts[f].name,
+				        tk_record_number(k, tk_code_facts[f].key),
+				        tk_code_facts[f].unit);
+		if (*tk_record_text(k, "instructions"))
+			tk_print_line(stdout, "    %-24s %s", "instructions",
+			        tk_record_text(k, "instructions"));
+	}
+	if (count > KERNELS_PRINTED)
+		printf("  and %zu more; --format=json lists them\n", count - KERNELS_PRINTED);
 }
+
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_pair(const char *name, const char *value)
 {
-	if (!value || !*value)
-		return;
-	printf("%-14s", name);
-	print_line(value);
+	if (*value)
+		tk_print_line(stdout, "%-14s%s", name, value);
 }
 
-static bool ends_with(const char *s, const char *end)
+/* By the unit at the end of the key. */
+static void format_number(const char *key, double x, char text[TK_FORMAT_SIZE])
 {
-	size_t n = strlen(s), m = strlen(end);
+	const char *unit = strrchr(key, '_');
 
-	return n >= m && !strcmp(s + n - m, end);
-}
-
-static void print_number(const char *key, double x)
-{
-	char text[TK_FORMAT_SIZE];
-
-	if (ends_with(key, "bytes"))
-		puts(tk_format_value(x, "bytes", text));
-	else if (ends_with(key, "_ns"))
-		puts(tk_format_value(x, "ns", text));
-	else if (ends_with(key, "_j"))
-		puts(tk_format_value(x, "J", text));
-	else if (ends_with(key, "_s"))
-		puts(tk_duration_format(x, text, sizeof text));
-	else if (ends_with(key, "_mhz"))
-		printf("%.6g MHz\n", x);
+	unit = unit ? unit + 1 : key;
+	if (strcmp(unit, "bytes") == 0 || strcmp(unit, "ns") == 0)
+		tk_format_value(x, unit, text);
+	else if (strcmp(unit, "j") == 0)
+		tk_format_value(x, "J", text);
+	else if (strcmp(unit, "s") == 0)
+		tk_duration_format(x, text, TK_FORMAT_SIZE);
+	else if (strcmp(unit, "mhz") == 0)
+		snprintf(text, TK_FORMAT_SIZE, "%.6g MHz", x);
 	else
-		printf("%.*g\n", x == floor(x) ? 17 : 6, x);
+		snprintf(text, TK_FORMAT_SIZE, "%.*g", x == floor(x) ? 17 : 6, x);
 }
 
 /* One attribute per line, nested objects as "verify.method"; null values are skipped. */
@@ -202,32 +166,22 @@ static void print_attributes(const char *prefix, const json_t *object)
 	json_t *value;
 
 	json_object_foreach ((json_t *)object, key, value) {
-		char name[128];
-		char *text = NULL;
+		AUTO_TEXT name = tk_sprintf("%s%s%s", prefix, *prefix ? "." : "", key);
+		AUTO_TEXT dumped = NULL;
+		char number[TK_FORMAT_SIZE];
+		const char *text = json_string_value(value);
 
-		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(value)) {
 			print_attributes(name, value);
-			continue;
+		} else if (json_is_number(value)) {
+			format_number(key, json_number_value(value), number);
+			text = number;
+		} else if (!text && !json_is_null(value)) {
+			text = dumped = json_dumps(
+			        value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
 		}
-		if (json_is_null(value))
-			continue;
-		tk_text_sanitize(name, "", '?');
-		if (json_is_number(value)) {
-			printf("  %-26s ", name);
-			print_number(key, json_number_value(value));
-			continue;
-		}
-		text = json_is_string(value) ? NULL
-		                             : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
-		                                                         JSON_REAL_PRECISION(6));
-		if (!json_is_string(value) || *json_string_value(value)) {
-			printf("  %-26s ", name);
-			print_line(json_is_string(value) ? json_string_value(value)
-			           : text                ? text
-			                                 : "?");
-		}
-		free(text);
+		if (text && *text)
+			tk_print_line(stdout, "  %-26s %s", name, text);
 	}
 }
 
@@ -338,7 +292,9 @@ static void print_text(const struct run_detail *d, bool samples)
 		puts("\nmeasurement");
 		print_attributes("", json_object_get(r, "attributes"));
 	}
-	print_kernels(&d->kernels, &d->use);
+	json_auto_t *kernels = kernels_to_json(d);
+
+	print_kernels(kernels);
 	print_environment(d);
 	print_histogram(d, unit);
 	for (size_t i = 0; samples && i < d->sample_count; i++)
@@ -356,7 +312,7 @@ static json_t *to_json(const struct run_detail *d, bool samples)
 	const char *environment = tk_record_text(d->context, "environment");
 	json_t *json = json_incref(d->run), *parsed = json_loads(environment, 0, NULL), *list;
 
-	json_object_set_new(json, "kernels", kernels_to_json(&d->kernels, &d->use));
+	json_object_set_new(json, "kernels", kernels_to_json(d));
 	json_object_set_new(json, "environment", parsed ? parsed : json_string(environment));
 	if (!samples)
 		return json;

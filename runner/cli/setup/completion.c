@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "nightly/plan/modules.h"
 #include "store/store.h"
@@ -33,39 +34,36 @@ static void print_name(const char *name)
 		puts(name);
 }
 
-static void print_series(const struct tk_globals *g, struct tk_store *s)
-{
-	struct tk_rows rows = {0};
+/* What stands for an argument, as the usage of a command calls it: rows of the history. */
+static const struct {
+	const char *argument, *sql;
+} queries[] = {
+        {"SERIES", "SELECT slug AS name FROM series ORDER BY slug"},
+        {"ALERT", "SELECT substr(uid, 1, 8) AS name FROM alert WHERE status = 'open' ORDER BY uid"},
+        {"OLD", "SELECT name FROM machine ORDER BY name"},
+};
 
-	if (s && !tk_store_list(s, TK_TABLE_series, NULL, TK_NO_ARGS, &rows, NULL))
-		for (size_t i = 0; i < rows.count; i++)
-			print_name(TK_ROWS_AT(&rows, struct tk_series_row, i)->slug);
-	tk_rows_free(&rows);
+static void print_rows(const struct tk_globals *g, const char *arguments)
+{
+	struct tk_store *s = NULL;
+
+	if (tk_store_open(g->db_path ? g->db_path : g->config->db, TK_STORE_READ, &s, NULL))
+		return;
+	for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+		json_auto_t *rows = NULL;
+		json_t *row;
+		size_t k;
+
+		if (!strstr(arguments, queries[i].argument))
+			continue;
+		tk_records_select(s, queries[i].sql, TK_NO_ARGS, &rows, NULL);
+		json_array_foreach (rows, k, row)
+			print_name(tk_record_text(row, "name"));
+	}
+	tk_store_close(s);
 }
 
-static void print_alerts(const struct tk_globals *g, struct tk_store *s)
-{
-	struct tk_rows rows = {0};
-	char id[9];
-
-	if (s && !tk_store_list_alerts(s, &rows, NULL))
-		for (size_t i = 0; i < rows.count; i++) {
-			const struct tk_alert_row *a = TK_ROWS_AT(&rows, struct tk_alert_row, i);
-
-			snprintf(id, sizeof id, "%s", a->uid);
-			if (!a->closed_s)
-				print_name(id);
-		}
-	tk_rows_free(&rows);
-}
-
-static void print_upstreams(const struct tk_globals *g, struct tk_store *s)
-{
-	for (size_t i = 0; i < g->config->upstream_count; i++)
-		print_name(g->config->upstreams[i].name);
-}
-
-static void print_suites(const struct tk_globals *g, struct tk_store *s)
+static void print_suites(const struct tk_globals *g)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -77,17 +75,7 @@ static void print_suites(const struct tk_globals *g, struct tk_store *s)
 	tk_names_free(names, count);
 }
 
-static void print_machines(const struct tk_globals *g, struct tk_store *s)
-{
-	struct tk_rows rows = {0};
-
-	if (s && !tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &rows, NULL))
-		for (size_t i = 0; i < rows.count; i++)
-			print_name(TK_ROWS_AT(&rows, struct tk_machine_row, i)->name);
-	tk_rows_free(&rows);
-}
-
-static void print_backends(const struct tk_globals *g, struct tk_store *s)
+static void print_backends(const struct tk_globals *g)
 {
 	struct tk_modules *modules = NULL;
 
@@ -96,31 +84,18 @@ static void print_backends(const struct tk_globals *g, struct tk_store *s)
 	tk_modules_free(modules);
 }
 
-static const struct {
-	const char *kind, *argument; /* as the usage of a command calls it */
-	void (*print)(const struct tk_globals *g, struct tk_store *s);
-} kinds[] = {
-        {"series", "SERIES", print_series},
-        {"alerts", "ALERT", print_alerts},
-        {"upstreams", "UPSTREAM", print_upstreams},
-        {"suites", "NAME|FILE", print_suites},
-        {"machines", "OLD", print_machines},
-        {"backends", "BACKEND", print_backends},
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-static void print_names(struct tk_globals *g, const struct tk_usage *u)
+static void print_names(struct tk_globals *g, const char *arguments)
 {
-	struct tk_store *store = NULL;
-
-	if (!u->arguments || tk_config_load(".", g->config_path, &g->config, NULL))
+	if (!arguments || tk_config_load(".", g->config_path, &g->config, NULL))
 		return;
-	if (tk_store_open(g->db_path ? g->db_path : g->config->db, TK_STORE_READ, &store, NULL))
-		store = NULL;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (strstr(u->arguments, kinds[i].argument))
-			kinds[i].print(g, store);
-	tk_store_close(store);
+	print_rows(g, arguments);
+	if (strstr(arguments, "UPSTREAM"))
+		for (size_t i = 0; i < g->config->upstream_count; i++)
+			print_name(g->config->upstreams[i].name);
+	if (strstr(arguments, "NAME|FILE"))
+		print_suites(g);
+	if (strstr(arguments, "BACKEND"))
+		print_backends(g);
 }
 
 static const struct tk_option common[] = {{TK_OPT_FLAG("help", '?', NULL, NULL)},
@@ -244,7 +219,7 @@ static void complete(struct tk_globals *g)
 				print_name((*each)->name);
 	} else {
 		print_actions(&c->usage);
-		print_names(g, &c->usage);
+		print_names(g, c->usage.arguments);
 	}
 }
 
