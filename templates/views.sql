@@ -201,7 +201,11 @@ SELECT g.rowid AS "group-", a.known_series_id AS "series+", a.size AS "change+",
   quantity(a.after_value, a.unit) AS after,
   iif(a.ab_count > 0, a.ab_count, '') AS pairs, iif(a.ab_failed > 0, a.ab_failed, '') AS pairs_failed,
   change(a.ab_change) AS pairs_change, change_range(a.ab_change, a.ab_lo, a.ab_hi) AS pairs_interval,
-  a.ab_fastest AS "fastest?",
+  a.ab_fastest AS "fastest?", pairs_bar(ifnull((SELECT group_concat(printf('%.17g', difference), ' ')
+    FROM (SELECT ln(p.head_median / p.base_median) AS difference FROM ab_pair_v p
+      WHERE p.series_id = a.known_series_id AND p.base_rev = a.good_rev AND p.head_rev = a.bad_rev
+        AND p.base_median > 0 AND p.head_median > 0
+      ORDER BY p.base_build_id, p.head_build_id, p.night_id, p.pair, p.id)), '')) AS "pairs_markup!",
   a.good_rev AS good_rev, a.bad_rev AS bad_rev, a.known_series_id AS "id-",
   ifnull((SELECT 'traces/' || t.file || '.html' FROM page_inside i JOIN page_trace t ON t.id = i.trace_id
     WHERE i.series_id = a.known_series_id), '') AS trace_path

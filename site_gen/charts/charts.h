@@ -7,7 +7,6 @@
 
 #include "base/present.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 
 struct json_t;
 struct tk_buf;
@@ -36,11 +35,6 @@ void tk_axis_set_values(
 void tk_axis_set_times(struct tk_axis *a, int64_t from_s, int64_t to_s, size_t max);
 /* A logarithmic axis from 10^lo to 10^hi with a tick at each power of ten. */
 void tk_axis_set_decades(struct tk_axis *a, double lo, double hi, double divisor);
-/* Adds a tick; nothing if there is no room for it. */
-void tk_axis_add_tick(struct tk_axis *a, double at, const char *label);
-/* The range around values: at least `floor` to either side of the middle, so that noise is small.
- */
-void tk_axis_widen(double *lo, double *hi, double floor);
 
 /* The picture: its size, the margins around the plot, and both axes. */
 struct tk_plot {
@@ -148,11 +142,8 @@ void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);
 void tk_svg_draw_interval(struct tk_buf *out, double axis_lo, double axis_hi, double change,
         double lo, double hi, const char *class);
 
-/* A dot for each A/B pair, the interval below, a line at no change. Draws nothing without pairs. */
-void tk_svg_draw_pairs(struct tk_buf *out, const struct tk_ab_plot *p);
-
-/* The lanes of a timeline from its begin. Returns the time to which it is drawn, 0 for nothing:
- * with many spans, only the first are. */
-int64_t tk_svg_draw_timeline(struct tk_buf *out, const struct tk_timeline *t);
+/* A dot for each difference of an A/B pair, their interval below, a line at no change. Draws nothing
+ * without pairs. */
+void tk_svg_draw_pairs(struct tk_buf *out, const double *d, size_t count, double lo, double hi);
 
 #endif

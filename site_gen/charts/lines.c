@@ -14,7 +14,8 @@
 #define DAY_S 86400
 #define MONDAY_S (4 * DAY_S) /* 1970-01-05 */
 
-void tk_axis_add_tick(struct tk_axis *a, double at, const char *label)
+/* Nothing if there is no room for it. */
+static void add_tick(struct tk_axis *a, double at, const char *label)
 {
 	if (a->count == TK_TICKS_MAX)
 		return;
@@ -23,7 +24,8 @@ void tk_axis_add_tick(struct tk_axis *a, double at, const char *label)
 	snprintf(tick->label, sizeof tick->label, "%s", label);
 }
 
-void tk_axis_widen(double *lo, double *hi, double floor)
+/* The range around values: at least `floor` to either side of the middle, so that noise is small. */
+static void widen(double *lo, double *hi, double floor)
 {
 	double middle = (*lo + *hi) / 2, half = fmax((*hi - *lo) * 0.54, floor);
 	*lo = middle - half;
@@ -51,8 +53,7 @@ void tk_axis_set_values(
 	*a = (struct tk_axis){.lo = lo, .hi = hi};
 	for (double i = ceil(first / step); i * step <= last && a->count < TK_TICKS_MAX; i++)
 		/* -0.0 + 0.0 is 0.0: a label is never "-0" */
-		tk_axis_add_tick(
-		        a, i * step * scale.divisor, tk_format_digits(i * step + 0.0, 6, text));
+		add_tick(a, i * step * scale.divisor, tk_format_digits(i * step + 0.0, 6, text));
 }
 
 void tk_axis_set_decades(struct tk_axis *a, double lo, double hi, double divisor)
@@ -60,7 +61,7 @@ void tk_axis_set_decades(struct tk_axis *a, double lo, double hi, double divisor
 	char text[TK_FORMAT_SIZE];
 	*a = (struct tk_axis){.lo = lo, .hi = hi, .is_log = true};
 	for (int i = (int)ceil(lo); i <= (int)floor(hi); i++)
-		tk_axis_add_tick(a, pow(10, i), tk_format_digits(pow(10, i) / divisor, 9, text));
+		add_tick(a, pow(10, i), tk_format_digits(pow(10, i) / divisor, 9, text));
 }
 
 /* ---- times ---- */
@@ -115,7 +116,7 @@ void tk_axis_set_times(struct tk_axis *a, int64_t from_s, int64_t to_s, size_t m
 		int64_t tick = first_tick(&steps[i], from_s);
 		*a = (struct tk_axis){.lo = (double)from_s, .hi = (double)to_s};
 		for (; tick <= to_s && a->count < max; tick = next_tick(&steps[i], tick))
-			tk_axis_add_tick(a, (double)tick,
+			add_tick(a, (double)tick,
 			        by_day ? tk_time_format_day(tick, day)
 			               : tk_format_minute(tick, minute) + strlen("2026-"));
 		if (tick > to_s)
@@ -264,7 +265,7 @@ static void set_sizes(struct tk_axis *x, const struct tk_chart *c, const struct 
 		if (log10(size) - before < (x->hi - x->lo) / SIZE_LABELS_MAX)
 			continue;
 		before = log10(size);
-		tk_axis_add_tick(x, size, tk_format_digits(size, 9, text));
+		add_tick(x, size, tk_format_digits(size, 9, text));
 	}
 }
 
@@ -279,7 +280,7 @@ static void set_versions(struct tk_axis *x, const struct tk_chart *c, int width)
 		snprintf(label, sizeof label, "%.*s%s", (int)tk_utf8_clip_len(name, LABEL_BYTES),
 		        name, strlen(name) > LABEL_BYTES ? "…" : "");
 		if (!((c->version_count - 1 - i) % stride))
-			tk_axis_add_tick(x, (double)i + 0.5, label);
+			add_tick(x, (double)i + 0.5, label);
 	}
 }
 
@@ -293,7 +294,7 @@ static void set_y(struct tk_axis *y, const struct tk_chart *c, const struct rang
 	} else {
 		lo = fmin(lo, c->reference);
 		hi = fmax(hi, c->reference);
-		tk_axis_widen(&lo, &hi, Y_FLOOR);
+		widen(&lo, &hi, Y_FLOOR);
 	}
 	tk_axis_set_values(y, lo, hi, c->kind == TK_CHART_TIMES ? 7 : 5, scale);
 }

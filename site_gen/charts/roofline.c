@@ -12,6 +12,8 @@
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 
+const char *const tk_profiled_level_names[TK_PROFILED_LEVELS] = {"DRAM", "L2", "L1"};
+
 #define LETTER 6.2 /* about the width of one in the style sheet */
 
 /* log10 of the highest ceiling of a unit, of caches or not; -INFINITY: none. */

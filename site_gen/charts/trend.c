@@ -9,7 +9,6 @@
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 #include "site_gen/render/escape.h"
 #include "stats/summary.h"
 
@@ -318,71 +317,24 @@ static double pair_x(double d, double lo, double hi)
 	return PAIRS_MARGIN + (d - lo) / (hi - lo) * (PAIRS_WIDTH - 2 * PAIRS_MARGIN);
 }
 
-void tk_svg_draw_pairs(struct tk_buf *out, const struct tk_ab_plot *p)
+void tk_svg_draw_pairs(struct tk_buf *out, const double *d, size_t count, double lo, double hi)
 {
-	double lo = 0, hi = 0;
-	for (size_t i = 0; i < p->count; i++) {
-		lo = fmin(lo, p->differences[i]);
-		hi = fmax(hi, p->differences[i]);
+	double first = 0, last = 0;
+	for (size_t i = 0; i < count; i++) {
+		first = fmin(first, d[i]);
+		last = fmax(last, d[i]);
 	}
-	if (!(hi > lo))
+	if (!(last > first))
 		return;
 	tk_buf_add_printf(out,
 	        "<svg class=\"ab-pairs\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
 	        "aria-hidden=\"true\">"
 	        "<path class=\"zero\" d=\"M%.1f 0V%d\"/><path class=\"interval\" d=\"M%.1f "
 	        "%dH%.1f\"/>",
-	        PAIRS_WIDTH, PAIRS_HEIGHT, PAIRS_WIDTH, PAIRS_HEIGHT, pair_x(0, lo, hi),
-	        PAIRS_HEIGHT, pair_x(log1p(p->median.lo), lo, hi), PAIRS_HEIGHT - 4,
-	        pair_x(log1p(p->median.hi), lo, hi));
-	for (size_t i = 0; i < p->count; i++)
-		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>",
-		        pair_x(p->differences[i], lo, hi), 4 + (int)(i % 4) * 4);
-	tk_buf_add_str(out, "</svg>");
-}
-
-/* ---- the timeline of a kernel ---- */
-
-#define SPANS_MAX 300
-#define TIMELINE_WIDTH 960
-#define LANE_LABEL_WIDTH 120
-#define LANE_HEIGHT 30
-#define SPAN_HEIGHT 13 /* of what a group does, and below it of what goes on beside */
-
-static double span_x(int64_t ns, int64_t end_ns)
-{
-	return LANE_LABEL_WIDTH + (double)(ns < end_ns ? ns : end_ns) / (double)end_ns *
-	                                  (TIMELINE_WIDTH - LANE_LABEL_WIDTH);
-}
-
-static void draw_span(struct tk_buf *out, const struct tk_timeline *t,
-        const struct tk_timeline_span *s, int64_t end_ns)
-{
-	static const char *const classes[] = {
-	        "tensor", "compute", "store", "load", "wait", "other", "idle"};
-	double x = span_x(s->begin_ns, end_ns), width = span_x(s->end_ns, end_ns) - x;
-	size_t y = t->groups[s->group].lane * LANE_HEIGHT + (s->is_async ? SPAN_HEIGHT + 1 : 0);
-	tk_buf_add_printf(out,
-	        "<rect class=\"does-%s\" x=\"%.1f\" y=\"%zu\" width=\"%.1f\" height=\"%d\"/>",
-	        classes[t->does[s->region]], x, y + 1, width > 0.4 ? width : 0.4, SPAN_HEIGHT);
-}
-
-int64_t tk_svg_draw_timeline(struct tk_buf *out, const struct tk_timeline *t)
-{
-	size_t count = t->span_count < SPANS_MAX ? t->span_count : SPANS_MAX;
-	int64_t end_ns = count < t->span_count ? t->spans[count].begin_ns : t->duration_ns;
-	if (!count || end_ns <= 0)
-		return 0;
-	tk_buf_add_printf(out,
-	        "<svg class=\"timeline\" viewBox=\"0 0 %d %zu\" aria-hidden=\"true\">",
-	        TIMELINE_WIDTH, t->lane_count * LANE_HEIGHT);
-	for (size_t i = 0; i < t->lane_count; i++) {
-		tk_buf_add_printf(out, "<text x=\"0\" y=\"%zu\">", i * LANE_HEIGHT + 18);
-		tk_escape_html(out, t->lanes[i], tk_utf8_clip_len(t->lanes[i], 18));
-		tk_buf_add_str(out, "</text>");
-	}
+	        PAIRS_WIDTH, PAIRS_HEIGHT, PAIRS_WIDTH, PAIRS_HEIGHT, pair_x(0, first, last),
+	        PAIRS_HEIGHT, pair_x(lo, first, last), PAIRS_HEIGHT - 4, pair_x(hi, first, last));
 	for (size_t i = 0; i < count; i++)
-		draw_span(out, t, &t->spans[i], end_ns);
+		tk_buf_add_printf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"2\"/>",
+		        pair_x(d[i], first, last), 4 + (int)(i % 4) * 4);
 	tk_buf_add_str(out, "</svg>");
-	return end_ns;
 }

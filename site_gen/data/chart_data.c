@@ -11,7 +11,6 @@
 #include "base/try.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
@@ -72,7 +71,8 @@ void tk_chart_data_add_older_files(
 		}
 }
 
-void tk_chart_data_add_files_json(const struct tk_chart_data *d, struct tk_buf *out, size_t group)
+/* The files of a group as an array of [year, path]; the year is 0 for the newest months. */
+static void add_files_json(const struct tk_chart_data *d, struct tk_buf *out, size_t group)
 {
 	char path[TK_DATA_PATH_SIZE];
 	tk_buf_add_char(out, '[');
@@ -252,7 +252,7 @@ void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data)
 	tk_buf_add_str(out, "\"format\":5,\"groups\":[");
 	for (size_t i = 0; i < data->group_count; i++) {
 		tk_buf_add_str(out, i ? ",\n" : "\n");
-		tk_chart_data_add_files_json(data, out, i);
+		add_files_json(data, out, i);
 	}
 	tk_buf_add_str(out, "],\"series\":[");
 	for (size_t i = 0; i < m->series_count; i++) {
@@ -262,61 +262,5 @@ void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data)
 		tk_buf_add_printf(out, ",\"page\":\"series/%s.html\",\"group\":%zu}", s->file,
 		        data->group_of[i]);
 	}
-	tk_buf_add_str(out, "]});\n");
-}
-
-/* ---- timelines ---- */
-
-static void add_integers(struct tk_buf *out, const int64_t *values, size_t count)
-{
-	tk_buf_add_char(out, '[');
-	tk_buf_add_ints(out, values, count);
-	tk_buf_add_char(out, ']');
-}
-
-static void add_groups(struct tk_buf *out, const struct tk_timeline *t)
-{
-	for (size_t i = 0; i < t->group_count; i++) {
-		const struct tk_timeline_group *g = &t->groups[i];
-		const int64_t values[] = {g->block, (int64_t)g->lane, g->begin_ns, g->end_ns};
-		tk_buf_add_str(out, i ? "," : "");
-		add_integers(out, values, 4);
-	}
-}
-
-static void add_spans(struct tk_buf *out, const struct tk_timeline *t)
-{
-	for (size_t i = 0; i < t->span_count; i++) {
-		const struct tk_timeline_span *s = &t->spans[i];
-		const int64_t values[] = {
-		        (int64_t)s->group, (int64_t)s->region, s->begin_ns, s->end_ns, 1};
-		tk_buf_add_str(out, i ? "," : "");
-		add_integers(out, values, s->is_async ? 5 : 4);
-	}
-}
-
-void tk_data_add_timeline(struct tk_buf *out, const struct tk_timeline *t, size_t index)
-{
-	tk_buf_add_printf(out, "tracker.data.add(\"timeline-%zu\",{\"kernel\":", index);
-	tk_data_add_text(out, t->kernel, NAME_BYTES);
-	tk_buf_add_str(out, ",\"duration_ns\":");
-	tk_buf_add_int(out, t->duration_ns);
-	tk_buf_add_str(out, ",\"regions\":[");
-	for (size_t i = 0; i < t->region_count; i++) {
-		tk_buf_add_str(out, i ? ",{\"name\":" : "{\"name\":");
-		tk_data_add_text(out, t->regions[i], NAME_BYTES);
-		tk_buf_add_str(out, ",\"does\":");
-		tk_data_add_text(out, tk_does_names[t->does[i]], NAME_BYTES);
-		tk_buf_add_char(out, '}');
-	}
-	tk_buf_add_str(out, "],\"lanes\":[");
-	for (size_t i = 0; i < t->lane_count; i++) {
-		tk_buf_add_str(out, i ? "," : "");
-		tk_data_add_text(out, t->lanes[i], NAME_BYTES);
-	}
-	tk_buf_add_str(out, "],\n\"groups\":[");
-	add_groups(out, t);
-	tk_buf_add_str(out, "],\n\"spans\":[");
-	add_spans(out, t);
 	tk_buf_add_str(out, "]});\n");
 }

@@ -15,7 +15,6 @@ struct tk_output;
 struct tk_point;
 struct tk_site_device;
 struct tk_site_series;
-struct tk_timeline;
 struct tk_upstream_row;
 
 /* Points as columns. Values are integers in steps of a power of ten, with four significant
@@ -32,9 +31,6 @@ int tk_data_add_samples(struct tk_buf *out, const struct tk_model *m,
         struct tk_error *err);
 /* Every series with its page and its files, for other programs. */
 void tk_data_add_manifest(struct tk_buf *out, const struct tk_chart_data *data);
-/* A timeline, with the id "timeline-INDEX". */
-void tk_data_add_timeline(struct tk_buf *out, const struct tk_timeline *t, size_t index);
-
 /* Opens "tracker.data.add(id,{". */
 void tk_data_begin(struct tk_buf *out, const char *id);
 void tk_data_add_number(struct tk_buf *out, double v); /* a JSON number, or null */
@@ -67,8 +63,6 @@ void tk_chart_data_page_file(const struct tk_chart_data *d, const struct tk_site
 /* The files of its earlier years, oldest first, separated by blanks. */
 void tk_chart_data_add_older_files(
         const struct tk_chart_data *d, struct tk_buf *out, const struct tk_site_series *s);
-/* The files of a group as a JSON array of [year, path]; the year is 0 for the newest months. */
-void tk_chart_data_add_files_json(const struct tk_chart_data *d, struct tk_buf *out, size_t group);
 
 /* How the speed of all series of a device, kernel, type and backend together changed, night by
  * night: what the pages of trends draw.

@@ -30,7 +30,6 @@ static int make_indices(struct tk_model *m, struct tk_error *err)
 		const struct tk_rows *rows;
 		size_t size;
 	} all[] = {
-	        {&m->environments_by_id, &m->environment_rows, sizeof(struct tk_environment_row)},
 	        {&m->upstreams_by_id, &m->upstream_rows, sizeof(struct tk_upstream_row)},
 	        {&m->revisions_by_id, &m->revision_rows, sizeof(struct tk_revision_row)},
 	        {&m->builds_by_id, &m->build_rows, sizeof(struct tk_build_row)},
@@ -47,7 +46,6 @@ static int read_tables(struct tk_model *m, struct tk_error *err)
 	struct tk_store *s = m->store;
 	TRY(tk_store_list(s, TK_TABLE_machine, NULL, TK_NO_ARGS, &m->machine_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_device, NULL, TK_NO_ARGS, &m->device_rows, err));
-	TRY(tk_store_list(s, TK_TABLE_environment, NULL, TK_NO_ARGS, &m->environment_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_upstream, NULL, TK_NO_ARGS, &m->upstream_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_revision, NULL, TK_NO_ARGS, &m->revision_rows, err));
 	TRY(tk_store_list(s, TK_TABLE_build, NULL, TK_NO_ARGS, &m->build_rows, err));
@@ -78,18 +76,6 @@ int64_t tk_model_find_build_revision_id(const struct tk_model *m, int64_t build_
 {
 	const struct tk_build_row *build = tk_row_index_find(&m->builds_by_id, build_id);
 	return build ? build->revision_id : 0;
-}
-
-const struct tk_revision_row *tk_model_find_revision(
-        const struct tk_model *m, int64_t upstream_id, const char *rev)
-{
-	for (size_t i = 0; *rev && i < m->revision_rows.count; i++) {
-		const struct tk_revision_row *r =
-		        TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i);
-		if (r->upstream_id == upstream_id && !strcmp(r->rev, rev))
-			return r;
-	}
-	return NULL;
 }
 
 /* ---- machines, devices and nights ---- */
@@ -290,12 +276,11 @@ int tk_model_load(struct tk_store *store, struct tk_model *m, struct tk_error *e
 
 void tk_model_free(struct tk_model *m)
 {
-	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->environment_rows,
-	        &m->upstream_rows, &m->revision_rows, &m->build_rows, &m->problem_rows,
-	        &m->series_rows, &m->night_rows, &m->ceilings};
-	struct tk_row_index *indices[] = {&m->environments_by_id, &m->upstreams_by_id,
-	        &m->revisions_by_id, &m->builds_by_id, &m->problems_by_id, &m->series_by_id,
-	        &m->nights_by_id};
+	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->upstream_rows,
+	        &m->revision_rows, &m->build_rows, &m->problem_rows, &m->series_rows,
+	        &m->night_rows, &m->ceilings};
+	struct tk_row_index *indices[] = {&m->upstreams_by_id, &m->revisions_by_id,
+	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id};
 	for (size_t i = 0; i < m->machine_count; i++) {
 		tk_rows_free(&m->machines[i].verdicts);
 		tk_rows_free(&m->machines[i].runs);

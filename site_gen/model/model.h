@@ -64,8 +64,7 @@ struct tk_site_change {
 	double before, after, change_lo, change_hi;
 	enum tk_cause cause;
 	const struct tk_revision_row *good, *bad;
-	bool is_of_commit;      /* they differ: the commit may be the cause */
-	bool is_of_environment; /* they do not, and the environment changed */
+	bool is_of_commit; /* they differ: the commit may be the cause */
 	bool is_worse;
 };
 
@@ -97,10 +96,10 @@ struct tk_site_series {
 
 struct tk_model {
 	struct tk_store *store;
-	struct tk_rows machine_rows, device_rows, environment_rows, upstream_rows, revision_rows,
-	        build_rows, problem_rows, series_rows, night_rows;
-	struct tk_row_index environments_by_id, upstreams_by_id, revisions_by_id, builds_by_id,
-	        problems_by_id, series_by_id, nights_by_id;
+	struct tk_rows machine_rows, device_rows, upstream_rows, revision_rows, build_rows,
+	        problem_rows, series_rows, night_rows;
+	struct tk_row_index upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id,
+	        series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
 	struct tk_site_night *nights;   /* by their start, newest first */
@@ -123,8 +122,6 @@ const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int6
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Devices in the order of pages: GPUs first. Returns the i-th. */
 const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
-/* The end of the series of the problem of m->series[first]. */
-size_t tk_model_problem_end(const struct tk_model *m, size_t first);
 /* The file of the page of a revision; NULL: it has none. */
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r);
 /* The revision of a build; NULL: unknown. */
@@ -132,8 +129,6 @@ const struct tk_revision_row *tk_model_find_build_revision(
         const struct tk_model *m, int64_t build_id);
 int64_t tk_model_find_build_revision_id(
         const struct tk_model *m, int64_t build_id); /* 0: unknown */
-const struct tk_revision_row *tk_model_find_revision(
-        const struct tk_model *m, int64_t upstream_id, const char *rev);
 const struct tk_point *tk_series_last_point(
         const struct tk_site_series *s); /* NULL: never measured */
 /* The newest median of a time; NAN: no series, no time, or the last night failed. */
@@ -200,6 +195,10 @@ const char *tk_ceiling_set_limiting(
 /* A ceiling of a cache or of memory on the chip ("l2 read"): drawn, but no limit of compulsory
  * traffic. */
 bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);
+
+/* Levels of the memory of which `tracker profile` counts bytes, farthest first. */
+enum { TK_PROFILED_DRAM, TK_PROFILED_L2, TK_PROFILED_L1, TK_PROFILED_LEVELS };
+extern const char *const tk_profiled_level_names[TK_PROFILED_LEVELS];
 
 /* Addresses of commits, and differences between environments. */
 

@@ -236,18 +236,21 @@ struct step {
 	int64_t series_id, as_of_s, good_id, bad_id;
 	double before_value, after_value, change_lo, change_hi;
 	enum tk_cause cause;
-	bool is_new_environment;
 };
-static const struct tk_db_column step_columns[] = {TK_MEMBER(struct step, series_id),
-        TK_MEMBER(struct step, as_of_s), TK_MEMBER(struct step, good_id),
-        TK_MEMBER(struct step, bad_id), TK_MEMBER(struct step, before_value),
-        TK_MEMBER(struct step, after_value), TK_MEMBER(struct step, change_lo),
-        TK_MEMBER(struct step, change_hi), TK_MEMBER_WORD(struct step, cause, cause),
-        TK_MEMBER(struct step, is_new_environment)};
+static const struct tk_db_column step_columns[] = {
+        TK_MEMBER(struct step, series_id),
+        TK_MEMBER(struct step, as_of_s),
+        TK_MEMBER(struct step, good_id),
+        TK_MEMBER(struct step, bad_id),
+        TK_MEMBER(struct step, before_value),
+        TK_MEMBER(struct step, after_value),
+        TK_MEMBER(struct step, change_lo),
+        TK_MEMBER(struct step, change_hi),
+        TK_MEMBER_WORD(struct step, cause, cause),
+};
 static const struct tk_row_type step_type = TK_ROW_TYPE(struct step, step_columns);
 static const char steps_sql[] =
-        "SELECT c.*, a.revision_id AS good_id, b.revision_id AS bad_id,"
-        " c.environment_id IS NOT c.previous_environment_id AS is_new_environment"
+        "SELECT c.*, a.revision_id AS good_id, b.revision_id AS bad_id"
         " FROM change_point_v c LEFT JOIN build a ON a.id = c.previous_build_id"
         " LEFT JOIN build b ON b.id = c.build_id ORDER BY c.series_id, c.as_of_s, c.run_id";
 
@@ -270,7 +273,6 @@ static void add_change(struct tk_model *m, const struct step *step)
 	        .is_worse = (step->after_value > step->before_value) ==
 	                    (s->row->better == TK_BETTER_LOWER)};
 	c->is_of_commit = c->bad && c->bad != c->good;
-	c->is_of_environment = c->good == c->bad && step->is_new_environment;
 	s->changes = s->change_count ? s->changes : c;
 	s->change_count++;
 }
@@ -353,14 +355,6 @@ int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 }
 
 /* ---- series ---- */
-
-size_t tk_model_problem_end(const struct tk_model *m, size_t first)
-{
-	size_t end = first + 1;
-	while (end < m->series_count && m->series[end].problem == m->series[first].problem)
-		end++;
-	return end;
-}
 
 const struct tk_point *tk_series_last_point(const struct tk_site_series *s)
 {

@@ -12,7 +12,6 @@
 #include "core/measurement_fields.h"
 #include "core/mode.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/pages/page.h"

@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "site_gen/data/data.h"
+#include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 #include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/assets.h"
@@ -74,6 +74,8 @@ int tk_page_add_versions(
         struct tk_site *site, struct tk_value *page, int64_t upstream_id, struct tk_error *err);
 int tk_page_add_overview(
         struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err);
+int tk_page_add_timelines(
+        struct tk_site *site, struct tk_value *page, int64_t id, struct tk_error *err);
 int tk_page_add_compare(
         struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err);
 

@@ -10,7 +10,6 @@
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
-#include "site_gen/model/records.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 #include "store/kernel_report.h"
@@ -63,20 +62,6 @@ void tk_page_set_attributes(struct tk_value *o, const char *key, const char *jso
 
 /* ---- alerts.html: what was measured of them ---- */
 
-/* The A/B pairs of its two revisions. */
-static int draw_pairs(struct tk_site *site, struct tk_value *member, struct tk_error *err)
-{
-	const struct tk_site_series *s = tk_model_find_series(&site->model, member->id);
-	AUTO(tk_ab_plot) pairs = {0};
-	if (!s)
-		return 0;
-	TRY(tk_ab_plot_load(&site->model, s, tk_value_find_text(member, "good_rev"),
-	        tk_value_find_text(member, "bad_rev"), &pairs, err));
-	tk_svg_draw_pairs(&site->markup, &pairs);
-	tk_page_set_markup(site, member, "pairs_markup");
-	return 0;
-}
-
 /* What a trace found inside the kernel of a member; "": nothing. */
 static int find_inside(struct tk_site *site, const struct tk_value *member,
         char text[TK_KERNEL_CHANGE_SIZE], struct tk_error *err)
@@ -101,7 +86,6 @@ static int add_groups(
 		const char *path = "";
 		struct tk_value *m = tk_value_find_list(g, "members")->first;
 		for (; m; m = m->next) {
-			TRY(draw_pairs(site, m, err));
 			if (*text)
 				continue;
 			TRY(find_inside(site, m, text, err));
@@ -118,52 +102,6 @@ static int add_measured(
 {
 	TRY(add_groups(site, page, "open", err));
 	return add_groups(site, page, "closed", err);
-}
-
-/* ---- traces/: the timelines of the kernels of a launch ---- */
-
-#define TIMELINES_MAX 16
-
-struct timelines {
-	struct tk_site *site;
-	struct tk_value *list;
-};
-
-static int read_timelines(void *user, const struct tk_query_row *row, struct tk_error *err)
-{
-	struct timelines *lines = user;
-	struct tk_site *site = lines->site;
-	json_auto_t *stored = json_loads(row->values[0].text, 0, NULL);
-	char text[TK_FORMAT_SIZE];
-	for (size_t i = 0; i < json_array_size(stored) && i < TIMELINES_MAX; i++) {
-		struct tk_timeline t;
-		tk_timeline_read(json_array_get(stored, i), &t);
-		if (t.span_count && t.duration_ns) {
-			struct tk_value *o = tk_value_append(lines->list);
-			int64_t end_ns = tk_svg_draw_timeline(&site->markup, &t);
-			tk_page_set_markup(site, o, "timeline_markup");
-			tk_value_set_clip(o, "name", t.kernel, 60);
-			tk_value_set_flag(o, "timeline", end_ns > 0);
-			tk_value_set_int(o, "index", (int64_t)i);
-			tk_value_set_int(o, "multiprocessor", t.multiprocessor);
-			tk_value_set_quantity(o, "drawn_end", (double)end_ns, "ns", "");
-			tk_value_set(
-			        o, "left_out", t.left_out ? tk_format_count(t.left_out, text) : "");
-			tk_data_add_timeline(&site->page, &t, i);
-		}
-		tk_timeline_free(&t);
-	}
-	return 0;
-}
-
-static int add_timelines(
-        struct tk_site *site, struct tk_value *page, int64_t id, struct tk_error *err)
-{
-	struct timelines lines = {site, tk_value_add_list(page, "timelines")};
-	tk_buf_clear(&site->page);
-	TRY(tk_store_query(site->model.store, "SELECT timeline FROM kernel_report WHERE id = ?1",
-	        TK_ARGS(id), read_timelines, &lines, err));
-	return tk_output_put(site->out, tk_value_find_text(page, "data"), &site->page, err);
 }
 
 /* ---- all ---- */
@@ -201,7 +139,7 @@ static const struct page pages[] = {
         {"feed", TK_SECTION_ALERTS},
         {"method", TK_SECTION_METHOD, "method.html", "Method"},
         {"compare", TK_SECTION_COMPARE, "compare.html", "Compare", .add = tk_page_add_compare},
-        {"kernel_trace", TK_SECTION_KERNELS, .add = add_timelines},
+        {"kernel_trace", TK_SECTION_KERNELS, .add = tk_page_add_timelines},
         {"kernel_traces", TK_SECTION_KERNELS},
         {"tuning", TK_SECTION_KERNELS},
         {"tunings", TK_SECTION_KERNELS},

@@ -9,7 +9,6 @@
 #include "base/present.h"
 #include "base/try.h"
 #include "core/measurement_fields.h"
-#include "site_gen/model/records.h"
 #include "site_gen/pages/page.h"
 #include "store/kernel_report.h"
 #include "store/query/code_facts.h"

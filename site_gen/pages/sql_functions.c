@@ -211,22 +211,43 @@ static char *half(const struct tk_arg *a)
 	return tk_strdup(tk_format_half_width(a[0].real, a[1].real, a[2].real, text));
 }
 
-/* paired_shift("0.1 -0.2 ...", -1, 0 or 1): the lower end, the middle or the upper end of the change
- * that differences of logarithms say, at 95 % confidence; NULL for none */
+/* Of the differences of logarithms of pairs, "0.1 -0.2 ...": the estimate at 95 % confidence. Returns
+ * them, which the caller frees; *n 0: there are none. */
+static double *read_pairs(const char *text, size_t *n, struct tk_paired_shift *p)
+{
+	double *d = tk_malloc((strlen(text) / 2 + 1) * sizeof *d);
+	char *end;
+	*n = 0;
+	for (const char *at = text; *at; at = end + (*end == ' '))
+		d[(*n)++] = strtod(at, &end);
+	if (*n && tk_paired_estimate(d, *n, 0.95, p))
+		*n = 0;
+	return d;
+}
+
+/* paired_shift("0.1 -0.2 ...", -1, 0 or 1): the lower end, the middle or the upper end of the
+ * change; NULL for none */
 static char *paired_shift(const struct tk_arg *a)
 {
-	double *d = tk_malloc((strlen(a[0].text) / 2 + 1) * sizeof *d);
 	struct tk_paired_shift p;
-	size_t n = 0;
-	char *end;
-	for (const char *at = a[0].text; *at; at = end + (*end == ' '))
-		d[n++] = strtod(at, &end);
-	bool none = !n || tk_paired_estimate(d, n, 0.95, &p);
+	size_t n;
+	free(read_pairs(a[0].text, &n, &p));
+	return n ? tk_sprintf("%.17g", expm1(a[1].i < 0     ? p.lo
+	                                       : a[1].i > 0 ? p.hi
+	                                                    : p.shift))
+	         : NULL;
+}
+
+/* pairs_bar("0.1 -0.2 ..."): their drawing, as markup */
+static char *pairs_bar(const struct tk_arg *a)
+{
+	AUTO(tk_buf) out = TK_BUF_INIT;
+	struct tk_paired_shift p;
+	size_t n;
+	double *d = read_pairs(a[0].text, &n, &p);
+	tk_svg_draw_pairs(&out, d, n, p.lo, p.hi);
 	free(d);
-	return none ? NULL
-	            : tk_sprintf("%.17g", expm1(a[1].i < 0     ? p.lo
-	                                          : a[1].i > 0 ? p.hi
-	                                                       : p.shift));
+	return tk_strdup(tk_buf_cstr(&out));
 }
 
 /* code_change(registers, spill_bytes, shared_bytes, threads, occupancy_percent, instructions, and
@@ -367,6 +388,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"minute", 1, minute},
 	        {"nanos", 1, nanos},
 	        {"paired_shift", 2, paired_shift},
+	        {"pairs_bar", 1, pairs_bar},
 	        {"percent", 1, percent},
 	        {"phrase", 1, phrase},
 	        {"place", 2, place},
