@@ -1,7 +1,6 @@
 // Compares two backends, devices, nights or revisions over the problems that both have. History is
 // loaded on demand. The choices are in the address.
 "use strict";
-window.tracker ??= {};
 {
   const { comparison, data, distribution, dom, format, keys, state } = window.tracker;
   const { byId } = dom;

@@ -1,6 +1,5 @@
 // The two sides of a comparison: what each side is, and its times by problem.
 "use strict";
-window.tracker ??= {};
 {
   const { data, dom, format } = window.tracker;
   const index = data.get("compare");

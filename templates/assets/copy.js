@@ -1,6 +1,5 @@
 // Copies the summary of the last night as Markdown.
 "use strict";
-window.tracker ??= {};
 {
   const { dom } = window.tracker;
   const button = dom.byId("copy");

@@ -1,6 +1,5 @@
 // Downloads the points of a trend as CSV.
 "use strict";
-window.tracker ??= {};
 {
   // Quotes a field. A leading "=", "+", "-" or "@" would be a formula in a spreadsheet.
   function quote(text) {

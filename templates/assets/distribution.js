@@ -1,6 +1,5 @@
 // How many problems of a comparison changed by how much: a bar for each range of changes.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, format } = window.tracker;
   const SVG = "http://www.w3.org/2000/svg";

@@ -1,6 +1,5 @@
 // Small helpers for building and reading the page.
 "use strict";
-window.tracker ??= {};
 {
   // getComputedStyle() recalculates layout, so colours are cached until the theme changes.
   let colours = {};

@@ -1,7 +1,6 @@
 // The filters of a list of series, nights or alerts: search terms that a row must all contain, and
 // one choice for each property that has several values. The address holds the choices.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, keys, state } = window.tracker;
   const box = dom.byId("filters");

@@ -1,6 +1,5 @@
 // The parts of a long page fold. The address holds which are closed, and a link to a part opens it.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, state } = window.tracker;
   const parts = dom.all("details.fold");

@@ -1,6 +1,5 @@
 // A Chart.js plugin that fills the area between `lo` and `hi` of the points of a dataset.
 "use strict";
-window.tracker ??= {};
 {
   function fillBand(context, points, { x: xScale, y: yScale }, colour) {
     const upper = points.map((point) => [point.x, point.hi]);

@@ -1,6 +1,5 @@
 // Ranks the tables of a kernel's page by another metric than time. The choice is in the address.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, format, state } = window.tracker;
   const inUnit = (unit) => (value) => format.value(value, unit);

@@ -1,7 +1,6 @@
 // The maps of a kernel's page as speed-ups of one backend over another. The choice is in the
 // address: of=BACKEND&over=BACKEND.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, format, state } = window.tracker;
   const NOTE_BEST = "the best other";

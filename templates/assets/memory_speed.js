@@ -2,7 +2,6 @@
 // that it takes, read from the table below. The page has the same numbers when it is ranked by
 // memory.
 "use strict";
-window.tracker ??= {};
 {
   const { chartAxis, chartCanvas, chartOptions, dom, drawWhenVisible } = window.tracker;
   const { findMetric, format, seriesStyle, valueAxis } = window.tracker;

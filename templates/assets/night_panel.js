@@ -1,7 +1,6 @@
 // One night of a series, pinned beside its chart: values, commits, environment, run, and the
 // distribution of its samples.
 "use strict";
-window.tracker ??= {};
 {
   const { chartAxis, chartCanvas, chartOptions, dom, format, trendChart } = window.tracker;
   const box = dom.byId("night-panel");

@@ -2,7 +2,6 @@
 // filter leaves, in the order of the table. The address holds the number of the page, or "all",
 // which lets the browser's own search find every row. Paper has all rows.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, keys, state } = window.tracker;
   const ROWS_PER_PAGE = 100;

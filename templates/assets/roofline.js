@@ -1,7 +1,6 @@
 // The roofline chart: rate over arithmetic intensity, both logarithmic, under the ceilings of the
 // night. A click on a point opens its series. Kernel, type and trails are in the address.
 "use strict";
-window.tracker ??= {};
 {
   const { ceilings, chartAxis, chartOptions, data, dom, format } = window.tracker;
   const { seriesStyle, state } = window.tracker;

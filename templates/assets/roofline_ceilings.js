@@ -1,6 +1,5 @@
 // Ceilings of the roofline chart: which are shown, their lines, and their names on the lines.
 "use strict";
-window.tracker ??= {};
 {
   const { dom } = window.tracker;
   const { colour } = dom;

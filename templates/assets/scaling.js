@@ -2,7 +2,6 @@
 // table below it. Hovering over one chart marks the same size in all charts. Without this script
 // the page shows drawings of the same charts.
 "use strict";
-window.tracker ??= {};
 {
   const { chartAxis, chartCanvas, chartOptions, dom, format, seriesStyle, valueAxis } =
     window.tracker;

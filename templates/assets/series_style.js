@@ -2,7 +2,6 @@
 // first 24 all differ; charts/chart.c draws the same marks without JavaScript. And what all charts
 // share: options of Chart.js, an axis, a canvas.
 "use strict";
-window.tracker ??= {};
 {
   const COLOUR_COUNT = 12;
   const SHAPES = [

@@ -3,7 +3,6 @@
 // page with a column of that name sort together. The address holds the choice: sort=NAME, or
 // sort=-NAME for descending order.
 "use strict";
-window.tracker ??= {};
 {
   const { dom, format, state } = window.tracker;
   // In ns, GFLOP/s, GB/s, J and bytes; a factor counts as a change in percent.

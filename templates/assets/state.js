@@ -1,7 +1,6 @@
 // The state of a view is in the address (#key=value&key=value), so that a link shows the same view.
 // It is replaced in place: the Back button leaves the page.
 "use strict";
-window.tracker ??= {};
 {
   let parsed = new URLSearchParams();
   let parsedHash = "";

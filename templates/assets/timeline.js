@@ -1,7 +1,6 @@
 // The timeline of one multiprocessor: a row for each group of warps, a bar for each region that it
 // enters. Drag to zoom, drag with Shift to pan, + and - zoom, arrow keys pan, Escape shows all.
 "use strict";
-window.tracker ??= {};
 {
   const { data, dom, format } = window.tracker;
   const { colour } = dom;

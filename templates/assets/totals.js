@@ -1,7 +1,6 @@
 // The charts of a page of trends: the index of each backend, over a range of nights that begins
 // at 100. Without this script the page shows drawings of all nights.
 "use strict";
-window.tracker ??= {};
 {
   const { chartAxis, chartCanvas, chartOptions, data, dom, format } = window.tracker;
   const { seriesStyle, state, timeAxis, valueAxis } = window.tracker;

@@ -1,7 +1,6 @@
 // The trend of a series: its line and interval, change points, other series laid over it, and one
 // night pinned by a click or the arrow keys (night_panel.js shows it).
 "use strict";
-window.tracker ??= {};
 {
   const { data, dom, format, keys, state, trendChart, TrendView, nightPanel } = window.tracker;
   const OVERLAYS_MAX = 4;

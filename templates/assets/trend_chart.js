@@ -1,6 +1,5 @@
 // How the trend is drawn: options of Chart.js, annotations and tooltips.
 "use strict";
-window.tracker ??= {};
 {
   const { chartAxis, chartOptions, dom, format, timeAxis, valueAxis } = window.tracker;
   const { colour } = dom;

@@ -1,6 +1,5 @@
 // What the trend of a series shows, read from the address: range of nights, values, quantity, axis.
 "use strict";
-window.tracker ??= {};
 {
   const { format, state } = window.tracker;
   const DAY_MS = 864e5;
