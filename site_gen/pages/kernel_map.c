@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/present.h"
 #include "site_gen/model/sweeps.h"
-#include "site_gen/pages/page.h"
+#include "site_gen/pages/kernels.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/format_point.h"
 
@@ -18,22 +18,14 @@
 #define ROWS_MAX 32
 #define CELLS_MIN 4
 #define COLOURS 4 /* backends with a colour */
-#define VARIANTS_MAX 12
 #define TIED_SHOWN 2
 
+/* A problem on the map; `at` may be that of a sweep. */
 struct cell {
+	const struct tk_kernel_problem *problem;
 	struct tk_axes at;
-	const struct tk_site_series *best;
-	double lead; /* time of the second over time of the best; NAN: no second */
-	int colour;  /* of the best; COLOURS: none */
-	const struct tk_site_series
-	        *of[VARIANTS_MAX]; /* in the order of the variants; NULL: none */
-};
-
-/* The contenders, in the order of the table's columns. */
-struct field {
-	const char *const *variants;
-	size_t count;
+	double lead;   /* time of the second over time of the best; NAN: no second */
+	size_t colour; /* column of the best; COLOURS: none */
 };
 
 static int cell_order(const void *a, const void *b)
@@ -48,58 +40,27 @@ static int cell_order(const void *a, const void *b)
 	                                               : x->at.column_order > y->at.column_order;
 }
 
-static bool is_in(
-        const struct tk_site_series *s, const char *op, const struct tk_site_device *device)
+/* The problems that have a time. */
+static size_t collect(const struct tk_kernel_columns *columns,
+        const struct tk_kernel_problem *problems, size_t count, struct cell *cells)
 {
-	return s->device == device && tk_series_is_ranked(s) && !strcmp(s->problem->op, op) &&
-	       !s->failure && tk_series_last_point(s) && tk_series_last_point(s)->value > 0;
-}
-
-static void take(struct cell *cell, const struct tk_site_series *s, const struct field *f)
-{
-	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++)
-		if (!strcmp(f->variants[i], s->variant))
-			cell->of[i] = s;
-	double value = tk_series_last_point(s)->value,
-	       best = cell->best ? tk_series_last_point(cell->best)->value : NAN;
-	if (!cell->best) {
-		cell->best = s;
-		cell->lead = NAN;
-	} else if (value < best) {
-		cell->lead = best / value;
-		cell->best = s;
-	} else if (!(value / best > cell->lead)) {
-		cell->lead = value / best;
-	}
-}
-
-static int find_colour(const struct field *f, const char *variant)
-{
-	for (size_t i = 0; i < f->count && i < COLOURS; i++)
-		if (!strcmp(f->variants[i], variant))
-			return (int)i;
-	return COLOURS;
-}
-
-static size_t collect(const struct tk_model *m, const char *op, const struct tk_site_device *device,
-        const struct field *f, struct cell *cells)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		if (!is_in(s, op, device))
+	size_t used = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tk_kernel_problem *p = &problems[i];
+		struct cell *cell = &cells[used];
+		if (!(p->best_ns > 0) || !p->best || !*p->at.sweep)
 			continue;
-		if (!count || cells[count - 1].best->problem !=
-		                      s->problem) { /* series of a problem are neighbours */
-			cells[count].best = NULL;
-			memset(cells[count].of, 0, sizeof cells[count].of);
-			if (!tk_axes_from_problem(s->problem, &cells[count].at))
-				continue;
-			count++;
+		*cell = (struct cell){p, p->at, NAN, COLOURS};
+		for (size_t c = 0; c < columns->count; c++) {
+			if (p->of[c] == p->best)
+				cell->colour = c < COLOURS ? c : COLOURS;
+			else
+				cell->lead = fmin(
+				        cell->lead, tk_series_newest_value(p->of[c]) / p->best_ns);
 		}
-		take(&cells[count - 1], s, f);
+		used++;
 	}
-	return count;
+	return used;
 }
 
 struct grid {
@@ -198,26 +159,28 @@ static void split_into_sweeps(
 
 /* "a, b and 2 more": the backends whose intervals overlap the best; *apart: the comparison. */
 static void set_best(struct tk_site *site, struct tk_value *o, const struct cell *c,
-        const struct field *f, enum tk_point_difference *apart)
+        const struct tk_kernel_columns *columns, enum tk_point_difference *apart)
 {
 	struct tk_buf tied = TK_BUF_INIT;
 	size_t count = 0;
 	*apart = TK_POINTS_DIFFER;
-	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tk_site_series *best = c->problem->best, *s = c->problem->of[i];
+		if (!isfinite(tk_series_newest_value(s)))
+			continue;
 		enum tk_point_difference own =
-		        c->of[i] && c->of[i] != c->best
-		                ? tk_point_compare(tk_series_last_point(c->best),
-		                          tk_series_last_point(c->of[i]), site->options->tie)
-		                : TK_POINTS_DIFFER;
+		        s == best ? TK_POINTS_DIFFER
+		                  : tk_point_compare(tk_series_last_point(best),
+		                            tk_series_last_point(s), site->options->tie);
 		*apart = own > *apart ? own : *apart;
-		if ((own == TK_POINTS_TIE || c->of[i] == c->best) && c->of[i] &&
-		        ++count <= TIED_SHOWN)
+		if ((own == TK_POINTS_TIE || s == best) && ++count <= TIED_SHOWN)
 			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "",
-			        (int)tk_utf8_clip_len(f->variants[i], 40), f->variants[i]);
+			        (int)tk_utf8_clip_len(s->variant, 40), s->variant);
 	}
 	if (count > TIED_SHOWN)
 		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_value_set_clip(o, "best", *apart == TK_POINTS_TIE ? "tie" : c->best->variant, 40);
+	tk_value_set_clip(
+	        o, "best", *apart == TK_POINTS_TIE ? "tie" : c->problem->best->variant, 40);
 	if (*apart == TK_POINTS_TIE)
 		tk_value_set(o, "lead", tk_buf_cstr(&tied));
 	else
@@ -232,12 +195,16 @@ static double in_steps(double part)
 }
 
 /* For each variant its time and the ends of its interval as distances in steps of 0.01 %. */
-static void set_times(struct tk_value *o, const struct cell *c, const struct field *f)
+static void set_times(
+        struct tk_value *o, const struct cell *c, const struct tk_kernel_columns *columns)
 {
-	char times[VARIANTS_MAX * 16], ends[VARIANTS_MAX * 24], number[TK_FORMAT_SIZE];
+	char times[TK_KERNEL_COLUMNS_MAX * 16], ends[TK_KERNEL_COLUMNS_MAX * 24],
+	        number[TK_FORMAT_SIZE];
 	size_t len = 0, end = 0;
-	for (size_t i = 0; i < f->count && i < VARIANTS_MAX; i++) {
-		const struct tk_point *p = c->of[i] ? tk_series_last_point(c->of[i]) : NULL;
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tk_site_series *s = c->problem->of[i];
+		const struct tk_point *p =
+		        isfinite(tk_series_newest_value(s)) ? tk_series_last_point(s) : NULL;
 		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
 		        p ? tk_format_digits(p->value, 5, number) : "-");
 		bool known = p && tk_point_has_interval(p);
@@ -250,22 +217,22 @@ static void set_times(struct tk_value *o, const struct cell *c, const struct fie
 	tk_value_set(o, "ends", ends);
 }
 
-static void set_cell(
-        struct tk_site *site, struct tk_value *o, const struct cell *c, const struct field *f)
+static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c,
+        const struct tk_kernel_columns *columns)
 {
 	enum tk_point_difference apart;
 	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
 	tk_value_set_flag(o, "any", true);
-	tk_value_set_fmt(o, "href", "../series/%s.html", c->best->file);
-	set_times(o, c, f);
-	set_best(site, o, c, f, &apart);
+	tk_value_set_fmt(o, "href", "../series/%s.html", c->problem->best->file);
+	set_times(o, c, columns);
+	set_best(site, o, c, columns, &apart);
 	tk_value_set_fmt(
-	        o, "class", apart == TK_POINTS_DIFFER ? "map-%d-%d" : "map-tie", c->colour, level);
+	        o, "class", apart == TK_POINTS_DIFFER ? "map-%zu-%d" : "map-tie", c->colour, level);
 }
 
 static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
         size_t count, const struct grid *g, const struct tk_axes_names *names,
-        const struct field *f)
+        const struct tk_kernel_columns *columns)
 {
 	struct tk_value *o = tk_value_append(maps);
 	char title[TK_SWEEP_TITLE_SIZE];
@@ -287,7 +254,7 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 			            cells[next].at.column_order == g->columns[c];
 			tk_value_set_flag(cell, "any", false);
 			if (here)
-				set_cell(site, cell, &cells[next], f);
+				set_cell(site, cell, &cells[next], columns);
 			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
 			        cells[next].at.column_order == g->columns[c])
 				next++;
@@ -297,9 +264,9 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 
 /* The map of the problems that differ by their axes alone; room: for twice as many cells. */
 static void add_group(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
-        size_t count, struct cell *room, const char *op, const struct field *f, size_t *made)
+        size_t count, struct cell *room, const struct tk_kernel_columns *columns, size_t *made)
 {
-	struct tk_axes_names names = *tk_axes_names(op);
+	struct tk_axes_names names = *tk_axes_names(columns->op);
 	struct grid g = make_grid(cells, count);
 	if (!g.fits) {
 		size_t used;
@@ -316,27 +283,27 @@ static void add_group(struct tk_site *site, struct tk_value *maps, const struct 
 	}
 	if (!g.fits || !is_contested(cells, count))
 		return;
-	add_map(site, maps, cells, count, &g, &names, f);
+	add_map(site, maps, cells, count, &g, &names, columns);
 	++*made;
 }
 
-void tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
-        const struct tk_site_device *device, const char *const *variants, size_t variant_count)
+void tk_kernel_set_maps(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
+        size_t problem_count)
 {
 	struct tk_value *maps = tk_value_add_list(o, "maps");
-	struct cell *cells = tk_malloc((3 * site->model.series_count + 1) * sizeof *cells);
-	const struct field field = {variants, variant_count};
-	size_t count = variant_count > 1 ? collect(&site->model, op, device, &field, cells) : 0,
+	struct cell *cells = tk_malloc((3 * problem_count + 1) * sizeof *cells);
+	size_t count = columns->count > 1 && tk_axes_names(columns->op)
+	                       ? collect(columns, problems, problem_count, cells)
+	                       : 0,
 	       made = 0;
-	for (size_t i = 0; i < count; i++)
-		cells[i].colour = find_colour(&field, cells[i].best->variant);
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)
 			;
-		add_group(site, maps, cells + first, end - first, cells + count, op, &field, &made);
+		add_group(site, maps, cells + first, end - first, cells + count, columns, &made);
 	}
 	free(cells);
 }

@@ -68,38 +68,18 @@ static int compare_groups(const void *a, const void *b)
 
 /* ---- numbers ---- */
 
-/* The newest time of a problem in each column; NAN: none. Returns how many are known. */
-static size_t read_values(const struct tk_model *m, const struct tk_kernel_columns *columns,
-        const struct tk_kernel_problem *problem, double values[TK_KERNEL_COLUMNS_MAX], double *best)
-{
-	size_t known = 0;
-	*best = INFINITY;
-	for (size_t c = 0; c < columns->count; c++)
-		values[c] = NAN;
-	for (size_t i = problem->first; i < problem->end; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		double value = tk_kernel_is_contender(columns, s) ? tk_series_newest_value(s) : NAN;
-		for (size_t c = 0; isfinite(value) && c < columns->count; c++)
-			if (!strcmp(columns->labels[c], s->variant)) {
-				values[c] = value;
-				*best = fmin(*best, value);
-				known++;
-			}
-	}
-	return known;
-}
-
 /* tie: times that differ by less share the first place. */
-static void add_problem(struct group *g, const double values[TK_KERNEL_COLUMNS_MAX], size_t count,
-        size_t known, double best, double tie)
+static void add_problem(
+        struct group *g, const struct tk_kernel_problem *p, size_t count, double tie)
 {
 	g->problems++;
-	g->contested += known > 1;
-	for (size_t c = 0; known > 1 && c < count; c++) {
-		if (!isfinite(values[c]))
+	g->contested += p->known > 1;
+	for (size_t c = 0; p->known > 1 && c < count; c++) {
+		double ratio = tk_series_newest_value(p->of[c]) / p->best_ns;
+		if (!isfinite(ratio))
 			continue;
-		g->log_ratio[c] += log(values[c] / best);
-		g->wins[c] += values[c] <= best * (1 + tie);
+		g->log_ratio[c] += log(ratio);
+		g->wins[c] += ratio <= 1 + tie;
 		g->shared[c]++;
 	}
 }
@@ -152,16 +132,14 @@ void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
 {
 	struct groups groups = {.count = 0};
 	struct tk_value *rows = tk_value_add_list(o, "group_rows");
-	double values[TK_KERNEL_COLUMNS_MAX], best;
 	for (size_t i = 0; columns->count > 1 && i < count; i++) {
-		const struct tk_problem_row *p = site->model.series[problems[i].first].problem;
-		size_t known = read_values(&site->model, columns, &problems[i], values, &best);
+		const struct tk_problem_row *p = problems[i].row;
 		struct group *of[] = {find_group(&groups, "family", p->family),
 		        find_group(&groups, "aspect", find_aspect(p))};
 		for (size_t k = 0; k < sizeof of / sizeof *of; k++)
 			if (of[k])
-				add_problem(of[k], values, columns->count, known, best,
-				        site->options->tie);
+				add_problem(
+				        of[k], &problems[i], columns->count, site->options->tie);
 	}
 	if (groups.count < 2)
 		return;

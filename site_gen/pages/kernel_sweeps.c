@@ -25,17 +25,6 @@ struct panel {
 	double top, peak; /* of the y axis, which the panels of a type share; NAN: no peak */
 };
 
-/* The series of a problem in a column; NULL: none. */
-static const struct tk_site_series *find_series(const struct tk_model *m,
-        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problem, size_t c)
-{
-	for (size_t i = problem->first; i < problem->end; i++)
-		if (tk_kernel_is_contender(columns, &m->series[i]) &&
-		        !strcmp(m->series[i].variant, columns->labels[c]))
-			return &m->series[i];
-	return NULL;
-}
-
 static void set_title(struct tk_value *o, const struct tk_sweep *sweep, const struct tk_axes *at)
 {
 	char title[TK_SWEEP_TITLE_SIZE], count[TK_FORMAT_SIZE];
@@ -87,9 +76,7 @@ static void set_tops(struct panel *panels, size_t count, const struct tk_model *
 		for (size_t k = 0; k < sweep->count; k++)
 			for (size_t c = 0; c < columns->count; c++)
 				panels[i].top = fmax(panels[i].top,
-				        newest_rate(find_series(m, columns,
-				                            problems[sweep->members[k]], c),
-				                &unit));
+				        newest_rate(problems[sweep->members[k]]->of[c], &unit));
 	}
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++)
@@ -124,7 +111,7 @@ static void draw(struct tk_site *site, struct tk_value *o, const struct tk_kerne
 		struct tk_chart_line line = {columns->styles[c], end, 0};
 		for (size_t i = 0; i < sweep->count; i++) {
 			const struct tk_kernel_problem *p = problems[sweep->members[i]];
-			const struct tk_site_series *s = find_series(&site->model, columns, p, c);
+			const struct tk_site_series *s = p->of[c];
 			const char *own_unit = unit;
 			double rate = newest_rate(s, &own_unit);
 			if (!isfinite(rate))
@@ -170,7 +157,7 @@ static void add_panels(struct tk_site *site, struct tk_value *o,
 		panels[i] = (struct panel){.sweep = &sweeps->at[i],
 		        .axes = &axes[first],
 		        .place = i,
-		        .dtype = site->model.series[shown[first]->first].problem->dtype};
+		        .dtype = shown[first]->row->dtype};
 	}
 	set_tops(panels, sweeps->count, &site->model, columns, shown);
 	if (sweeps->count)

@@ -33,7 +33,7 @@ static const char *const metrics[] = {
 #define P99_SAMPLES 20 /* fewer say nothing about the 99th percentile */
 
 /* Whether a series is in the table: modes are never ranked together. */
-bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s)
+static bool is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s)
 {
 	return s->device == c->device && tk_series_is_suite_time(s) && tk_series_has_result(s) &&
 	       !strcmp(s->row->mode, c->mode) && !strcmp(s->problem->op, c->op);
@@ -54,35 +54,30 @@ static size_t find_column(struct tk_kernel_columns *c, const struct tk_site_seri
 	return c->count++;
 }
 
-/* The best of one problem. */
-struct leader {
-	double value; /* the shortest time; NAN where no other backend has one */
-	bool clear;   /* no other backend ties with it */
-};
-
-/* The best of the contenders of one problem; NULL where a column has none. */
-static struct leader find_leader(const struct tk_site_series *const *of, size_t count, double tie)
+/* Sets the best of a problem. */
+static void find_best(struct tk_kernel_problem *p, size_t count)
 {
-	struct leader lead = {.value = INFINITY, .clear = true};
-	const struct tk_point *first = NULL;
-	size_t measured = 0;
-	for (size_t i = 0; i < count; i++) {
-		measured += isfinite(tk_series_newest_value(of[i]));
-		if (tk_series_newest_value(of[i]) < lead.value) {
-			first = tk_series_last_point(of[i]);
-			lead.value = first->value;
+	p->best_ns = INFINITY;
+	for (size_t c = 0; c < count; c++) {
+		double value = tk_series_newest_value(p->of[c]);
+		p->known += isfinite(value);
+		if (value < p->best_ns) {
+			p->best = p->of[c];
+			p->best_ns = value;
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		const struct tk_point *p = isfinite(tk_series_newest_value(of[i]))
-		                                   ? tk_series_last_point(of[i])
-		                                   : NULL;
-		if (p && p != first)
-			lead.clear =
-			        lead.clear && tk_point_compare(first, p, tie) == TK_POINTS_DIFFER;
-	}
-	lead.value = measured > 1 ? lead.value : NAN;
-	return lead;
+}
+
+/* No other backend ties with the best. */
+static bool has_clear_best(const struct tk_kernel_problem *p, size_t count, double tie)
+{
+	bool is_clear = p->known > 1;
+	for (size_t c = 0; c < count; c++)
+		if (p->of[c] != p->best && isfinite(tk_series_newest_value(p->of[c])))
+			is_clear = is_clear &&
+			           tk_point_compare(tk_series_last_point(p->best),
+			                   tk_series_last_point(p->of[c]), tie) == TK_POINTS_DIFFER;
+	return is_clear;
 }
 
 /* A space separates them. */
@@ -162,16 +157,16 @@ static void set_rates(struct tk_value *cell, const struct tk_site_series *s, dou
 }
 
 static void add_cell(struct tk_site *site, struct tk_value *cells,
-        struct tk_kernel_columns *columns, const struct tk_site_series *s, struct leader lead)
+        struct tk_kernel_columns *columns, const struct tk_site_series *s, double lead,
+        bool is_best)
 {
 	struct tk_value *cell = tk_value_append(cells);
 	const char *rate_unit;
 	tk_value_set_flag(cell, "is_there", s != NULL);
 	if (!s)
 		return;
-	double value = tk_series_newest_value(s), ratio = lead.value / value,
+	double value = tk_series_newest_value(s), ratio = lead / value,
 	       rate = tk_series_rate(s, value, &rate_unit);
-	bool is_best = lead.clear && value == lead.value;
 	tk_value_set_fmt(cell, "href", "../series/%s.html", s->file);
 	tk_value_set_flag(cell, "measured", isfinite(value));
 	tk_value_set(cell, "outcome",
@@ -184,13 +179,9 @@ static void add_cell(struct tk_site *site, struct tk_value *cells,
 	set_rates(cell, s, columns->drawn ? rate : NAN);
 	unsigned known = set_other_metrics(site, cell, s, columns->drawn);
 	columns->known |= isfinite(value) ? known : 0;
-	tk_value_set_flag(cell, "ranked", isfinite(lead.value));
-	bool tied = !is_best && value < lead.value * (1 + site->options->tie);
-	tk_value_set_fmt(cell, "ratio",
-	        is_best ? "best"
-	        : tied  ? "tie"
-	                : "%.2f×",
-	        value / lead.value);
+	tk_value_set_flag(cell, "ranked", isfinite(lead));
+	bool tied = !is_best && value < lead * (1 + site->options->tie);
+	tk_value_set_fmt(cell, "ratio", is_best ? "best" : tied ? "tie" : "%.2f×", value / lead);
 	double part = isfinite(ratio) ? fmin(fmax(ratio, 0), 1) : 0;
 	tk_value_set_int(cell, "width", BAR_STEP * lround(part * 100 / BAR_STEP));
 }
@@ -199,43 +190,28 @@ static void add_cell(struct tk_site *site, struct tk_value *cells,
 static void add_problem(struct tk_site *site, struct tk_value *rows,
         struct tk_kernel_columns *columns, const struct tk_kernel_problem *problem)
 {
-	const size_t first = problem->first, end = problem->end;
-	const struct tk_model *m = &site->model;
-	const struct tk_site_series *of_column[TK_KERNEL_COLUMNS_MAX] = {0};
-	for (size_t i = first; i < end; i++) {
-		size_t c = tk_kernel_is_contender(columns, &m->series[i])
-		                   ? find_column(columns, &m->series[i])
-		                   : TK_KERNEL_COLUMNS_MAX;
-		if (c == TK_KERNEL_COLUMNS_MAX)
-			continue;
-		of_column[c] = &m->series[i];
-	}
-	struct leader lead = find_leader(of_column, columns->count, site->options->tie);
+	bool is_clear = has_clear_best(problem, columns->count, site->options->tie);
+	double lead = problem->known > 1 ? problem->best_ns : NAN;
 	for (size_t c = 0; c < columns->count; c++) {
-		columns->wins[c] +=
-		        lead.clear && tk_series_newest_value(of_column[c]) == lead.value;
-		if (isfinite(tk_series_newest_value(of_column[c])) && isfinite(lead.value)) {
-			columns->log_ratio[c] +=
-			        log(tk_series_newest_value(of_column[c]) / lead.value);
+		double ratio = tk_series_newest_value(problem->of[c]) / lead;
+		columns->wins[c] += is_clear && ratio == 1;
+		if (isfinite(ratio)) {
+			columns->log_ratio[c] += log(ratio);
 			columns->shared[c]++;
 		}
 	}
 	if (!rows)
 		return;
 	struct tk_value *row = tk_value_append(rows);
-	tk_value_set_clip(row, "problem", m->series[first].problem->title, 110);
-	tk_value_set_clip(row, "family", m->series[first].problem->family, 60);
+	tk_value_set_clip(row, "problem", problem->row->title, 110);
+	tk_value_set_clip(row, "family", problem->row->family, 60);
 	tk_value_set_fmt(row, "x", *problem->sweeps ? "%.9g" : "", problem->at.x);
 	tk_value_set_fmt(row, "batch", problem->over_batch ? "%.9g" : "", problem->at.column_order);
 	tk_value_set(row, "sweeps", problem->sweeps);
 	struct tk_value *cells = tk_value_add_list(row, "cells");
 	for (size_t c = 0; c < columns->count; c++)
-		add_cell(site, cells, columns, of_column[c], lead);
-}
-
-static bool same_problem(const struct tk_site_series *a, const struct tk_site_series *b)
-{
-	return a->problem == b->problem && a->device == b->device;
+		add_cell(site, cells, columns, problem->of[c], lead,
+		        is_clear && tk_series_newest_value(problem->of[c]) == lead);
 }
 
 static void add_heads(struct tk_value *heads, const struct tk_kernel_columns *columns)
@@ -273,23 +249,26 @@ static int compare_by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static size_t list_problems(const struct tk_model *m, const struct tk_kernel_columns *columns,
-        struct tk_kernel_problem *out)
+/* The contenders, by problem and column. */
+static size_t list_problems(
+        const struct tk_model *m, struct tk_kernel_columns *columns, struct tk_kernel_problem *out)
 {
 	size_t count = 0;
-	for (size_t i = 0, end; i < m->series_count; i = end) {
-		bool any = tk_kernel_is_contender(columns, &m->series[i]);
-		for (end = i + 1;
-		        end < m->series_count && same_problem(&m->series[i], &m->series[end]);
-		        end++)
-			any = any || tk_kernel_is_contender(columns, &m->series[end]);
-		if (!any)
+	for (size_t i = 0; i < m->series_count; i++) {
+		const struct tk_site_series *s = &m->series[i];
+		if (!is_contender(columns, s))
 			continue;
-		out[count] = (struct tk_kernel_problem){
-		        .first = i, .end = end, .place = count, .shown = true};
-		tk_axes_from_problem(m->series[i].problem, &out[count].at);
-		count++;
+		if (!count || out[count - 1].row != s->problem) {
+			out[count] = (struct tk_kernel_problem){
+			        .row = s->problem, .place = count, .shown = true};
+			tk_axes_from_problem(s->problem, &out[count++].at);
+		}
+		size_t c = find_column(columns, s);
+		if (c < TK_KERNEL_COLUMNS_MAX)
+			out[count - 1].of[c] = s;
 	}
+	for (size_t i = 0; i < count; i++)
+		find_best(&out[i], columns->count);
 	return count;
 }
 
@@ -320,13 +299,12 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
         struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	for (size_t i = 0; i < m->series_count; i++)
-		if (tk_kernel_is_contender(columns, &m->series[i]))
-			find_column(columns, &m->series[i]);
-	if (!columns->count)
-		return 0;
 	struct tk_kernel_problem *problems = tk_malloc((m->series_count + 1) * sizeof *problems);
 	size_t count = list_problems(m, columns, problems);
+	if (!count) {
+		free(problems);
+		return 0;
+	}
 	bool some = !kernel->whole && count > ROWS_MAX;
 	if (some)
 		choose_rows(problems, count);
@@ -344,6 +322,8 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	for (size_t i = 0; i < count; i++)
 		add_problem(site, problems[i].shown ? rows : NULL, columns, &problems[i]);
 	tk_kernel_set_groups(site, o, columns, problems, count);
+	if (default_mode && !kernel->whole)
+		tk_kernel_set_maps(site, o, columns, problems, count);
 	free(problems);
 	kernel->cut = kernel->cut || some;
 	kernel->known |= columns->known;
@@ -363,9 +343,6 @@ static int add_table(struct tk_site *site, struct tk_value *devices,
 	if (default_mode)
 		TRY(tk_kernel_set_dispatch(
 		        site, o, columns->device, kernel, kernel->whole || !some, err));
-	if (default_mode && !kernel->whole)
-		tk_page_set_sweep_maps(
-		        site, o, columns->op, columns->device, columns->labels, columns->count);
 	return 0;
 }
 

@@ -21,17 +21,19 @@ struct tk_kernel_columns {
 	unsigned known; /* which metrics some cell has, by bit */
 };
 
-/* A problem of a table: its series and its sweep. */
+/* A problem of a table, the series of each column, and its sweep. */
 struct tk_kernel_problem {
-	size_t first, end, place, sweep_size;
+	const struct tk_problem_row *row;
+	const struct tk_site_series *of[TK_KERNEL_COLUMNS_MAX]; /* NULL: none */
+	size_t known;                                           /* how many have a time */
+	const struct tk_site_series *best;                      /* the fastest; NULL: none */
+	double best_ns;
+	size_t place, sweep_size;
 	bool shown;
 	struct tk_axes at;
 	char sweeps[48]; /* the numbers of its charts, separated by spaces */
 	bool over_batch; /* one of them is over the batch */
 };
-
-/* Whether a series is in the table: modes are never ranked together. */
-bool tk_kernel_is_contender(const struct tk_kernel_columns *c, const struct tk_site_series *s);
 
 /* sweep_charts: a chart for each sweep with its title and a drawing. Sets `sweeps` of the
  * problems. */
@@ -41,6 +43,12 @@ void tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
 /* group_rows: the backends within each family, and each aspect of a GEMM; empty with fewer than two
  * groups or backends. */
 void tk_kernel_set_groups(struct tk_site *site, struct tk_value *o,
+        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
+        size_t count);
+
+/* maps: for each sweep the fastest backend at each point. Backends get colours in the order of the
+ * columns. */
+void tk_kernel_set_maps(struct tk_site *site, struct tk_value *o,
         const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
         size_t count);
 

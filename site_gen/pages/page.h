@@ -125,9 +125,5 @@ void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct 
 /* run_facts, code_builds: the newest run and the machine code. */
 int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_error *err);
-/* maps: for each sweep of an operation on a device, the fastest backend at each point. Backends get
- * colours in the order of `variants`. */
-void tk_page_set_sweep_maps(struct tk_site *site, struct tk_value *o, const char *op,
-        const struct tk_site_device *device, const char *const *variants, size_t variant_count);
 
 #endif
