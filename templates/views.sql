@@ -742,3 +742,15 @@ SELECT p.id AS tuning_id, o.*, ifnull(clip(f.config, 80), '') AS "default", clip
   p.state LIKE 'stale%' AS "is_stale?", p.state, 'tunings/' || p.file || '.html' AS tuning_path
 FROM page_tuning p JOIN tuning t USING (id) JOIN page_tuning_result o ON o."id-" = p.id
   LEFT JOIN page_candidate f ON f.tuning_id = p.id AND f.place = 1
+
+-- The change points of one night and one cause, as the effect of their series on the index of an operation
+-- on a device; `rank`: the largest first.
+-- page_index_cause:
+SELECT *, row_number() OVER (PARTITION BY device_id, op ORDER BY abs(effect) DESC, place) AS rank
+FROM (SELECT p.device_id, p.op_file AS op, c.as_of_s, iif(c.is_of_revision, c.revision_id, NULL) AS rev_id, c.cause,
+    count(*) AS n, sum(ln(c.before_value / c.after_value)) / t.compared AS effect, min(p.place) AS place
+  FROM page_change c JOIN page_series p ON p.id = c.series_id
+    JOIN page_index_night t ON t.device_id = p.device_id AND t.op = p.op_file AND t.as_of_s = c.as_of_s
+  WHERE p.is_ranked AND c.before_value > 0 AND c.after_value > 0 AND t.compared > 0
+  GROUP BY p.device_id, p.op_file, c.as_of_s, 4, c.cause)
+WHERE abs(effect) >= 0.0005

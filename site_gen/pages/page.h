@@ -35,7 +35,6 @@ struct tk_site {
 	struct tk_chart_data data;
 	struct tk_totals totals;
 	struct tk_code_cache codes;
-	struct tk_revision_text *revision_texts; /* by revision_rows; NULL: none yet */
 	bool has_charts;
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -102,8 +101,6 @@ void tk_page_set_series(
         struct tk_site *site, struct tk_value *o, const struct tk_site_series *s, const char *root);
 void tk_page_set_sparkline(struct tk_site *site, struct tk_value *o,
         const struct tk_site_series *s); /* spark_markup */
-/* The change of the verdict was measured by A/B runs; before and after are nightly values still. */
-bool tk_verdict_has_ab_result(const struct tk_verdict_row *v);
 /* change (text), direction ("slower", "faster", "worse", "better", ""), glyph. */
 void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, double change);
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
@@ -111,7 +108,6 @@ void tk_page_set_revision(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
 /* page (a flag), href: beside the list of nights. */
 void tk_page_set_night_link(struct tk_value *o, const struct tk_site_night *night);
-void tk_page_free_revision_texts(struct tk_site *site);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root)
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,

@@ -21,57 +21,13 @@ static const char *upstream_url(const struct tk_site *site, const struct tk_revi
 	return u ? u->url : "";
 }
 
-/* A revision's short name and its address at the forge. Thousands of pages show the same ones, and
- * making them takes longer than the rest of a table's row. */
-struct tk_revision_text {
-	char rev[32], *href; /* href NULL: not made yet */
-};
-
-/* NULL: out of memory, or not a row of the model. */
-static struct tk_revision_text *find_text(struct tk_site *site, const struct tk_revision_row *r)
-{
-	const struct tk_rows *rows = &site->model.revision_rows;
-	const struct tk_revision_row *first = rows->rows;
-	if (!site->revision_texts)
-		site->revision_texts = tk_calloc(rows->count + 1, sizeof *site->revision_texts);
-	bool is_row = first && r >= first && r < first + rows->count;
-	return is_row && site->revision_texts ? &site->revision_texts[r - first] : NULL;
-}
-
-static void set_revision_text(
-        struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
-{
-	struct tk_revision_text *text = find_text(site, r), made;
-	char link[TK_LINK_SIZE];
-	const char *href = text ? text->href : NULL;
-	if (!href) {
-		text = text ? text : &made;
-		tk_rev_abbreviate(r->rev, link);
-		snprintf(text->rev, sizeof text->rev, "%.*s", (int)sizeof text->rev - 1, link);
-		href = tk_link_commit(upstream_url(site, r), r->rev, link);
-		text->href = text == &made ? NULL : tk_strdup(href);
-	}
-	tk_value_set(o, "rev", text->rev);
-	tk_value_set(o, "rev_href", href);
-}
-
-void tk_page_free_revision_texts(struct tk_site *site)
-{
-	for (size_t i = 0; site->revision_texts && i < site->model.revision_rows.count; i++)
-		free(site->revision_texts[i].href);
-	free(site->revision_texts);
-}
-
 void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
 {
-	if (r)
-		set_revision_text(site, o, r);
-	else {
-		tk_value_set(o, "rev", "");
-		tk_value_set(o, "rev_href", "");
-	}
-	tk_value_set_clip(o, "subject", r ? r->subject : "", 120);
 	const char *file = tk_model_find_revision_file(&site->model, r);
+	char link[TK_LINK_SIZE];
+	tk_value_set(o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
+	tk_value_set(o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	tk_value_set_clip(o, "subject", r ? r->subject : "", 120);
 	tk_value_set_joined(
 	        o, "rev_page", file ? "revisions/" : "", file ? file : "", file ? ".html" : "");
 }
@@ -108,7 +64,8 @@ void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, doub
 	tk_value_set(o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 
-bool tk_verdict_has_ab_result(const struct tk_verdict_row *v)
+/* The change was measured by A/B runs; before and after are nightly values still. */
+static bool has_ab_result(const struct tk_verdict_row *v)
 {
 	return v && (v->ab_decision == TK_AB_HIGHER || v->ab_decision == TK_AB_LOWER);
 }
@@ -143,7 +100,7 @@ void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct 
 	char link[TK_LINK_SIZE];
 	tk_value_set_quantity(o, "before", v->before_value, s->row->unit, "–");
 	tk_value_set_quantity(o, "after", v->after_value, s->row->unit, "–");
-	tk_value_set_flag(o, "ab_confirmed", tk_verdict_has_ab_result(v));
+	tk_value_set_flag(o, "ab_confirmed", has_ab_result(v));
 	tk_page_set_revision_range(
 	        site, o, differs ? tk_row_index_find(revisions, v->good_revision_id) : NULL, bad);
 	tk_value_set_clip(o, "author", bad ? bad->author : "", 60);
@@ -185,7 +142,7 @@ void tk_page_set_series(
 	tk_tone_set(o, "outcome_tone",
 	        s->failure ? tk_outcome_tone(s->failure->outcome) : TK_TONE_QUIET);
 	tk_page_set_change(o, s, newest_change(s));
-	tk_value_set_flag(o, "ab_confirmed", tk_verdict_has_ab_result(s->verdict));
+	tk_value_set_flag(o, "ab_confirmed", has_ab_result(s->verdict));
 	if (tone == TK_TONE_QUIET) { /* noise has no direction */
 		tk_value_set(o, "glyph", "");
 		tk_value_set(o, "direction", "");

@@ -227,12 +227,6 @@ void tk_value_set_change(struct tk_value *o, const char *key, double change, con
 	tk_value_set(o, key, isfinite(change) ? tk_format_change(change, text) : none);
 }
 
-void tk_value_set_count(struct tk_value *o, const char *key, int64_t n)
-{
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(o, key, tk_format_count(n, text));
-}
-
 void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s)
 {
 	char text[TK_FORMAT_SIZE];
@@ -246,17 +240,6 @@ void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, si
 		tk_value_set_fmt(o, key, "%.*s…", (int)len, text);
 	else
 		tk_value_set_len(o, key, text, len);
-}
-
-void tk_value_set_arrows(struct tk_value *o, const char *key, const char *text, size_t max)
-{
-	AUTO(tk_buf) arrows = TK_BUF_INIT;
-	for (const char *next; (next = strstr(text, " -> ")); text = next + strlen(" -> ")) {
-		tk_buf_add(&arrows, text, (size_t)(next - text));
-		tk_buf_add_str(&arrows, " → ");
-	}
-	tk_buf_add_str(&arrows, text);
-	tk_value_set_clip(o, key, tk_buf_cstr(&arrows), max);
 }
 
 void tk_value_set_reason(struct tk_value *o, const char *reason)

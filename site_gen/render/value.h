@@ -64,14 +64,10 @@ void tk_value_set_quantity(
         struct tk_value *o, const char *key, double v, const char *unit, const char *none);
 void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none);
 void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none);
-void tk_value_set_count(struct tk_value *o, const char *key, int64_t n); /* "12,345" */
 /* "2026-11-21 09:42", or a dash for 0. */
 void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
 /* Cut to max bytes with an ellipsis. */
 void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, size_t max);
-/* The same of a text for terminals: its "->" are arrows. The font would draw "->" as one, but not
- * where a line breaks in between. */
-void tk_value_set_arrows(struct tk_value *o, const char *key, const char *text, size_t max);
 #define TK_REASON_MAX_BYTES 400
 /* reason: of a verdict; a long one ends after a whole clause. */
 void tk_value_set_reason(struct tk_value *o, const char *reason);
