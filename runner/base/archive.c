@@ -1,24 +1,15 @@
 /* Compression and archives. An archive may come from an untrusted source: it is read twice, first
  * to check every entry, then to write. */
-#include "base/archive.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include "base/error.h"
-#include "base/file.h"
-#include "base/try.h"
 
 #define ENTRIES_MAX 200000
 #define DEPTH_MAX 64
@@ -98,33 +89,30 @@ static int fail_archive(struct tk_error *err, struct archive *a, const char *wha
 static int write_content(struct archive *a, const char *path, struct tk_error *err)
 {
 	char block[65536];
-	ssize_t n;
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), status = TK_OK;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (fd < 0)
+	if (!f)
 		return tk_fail_errno(err, "%s", path);
-	while (!status && (n = read(fd, block, sizeof block)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			status = tk_fail_errno(err, "%s", path);
-		else if (archive_write_data(a, block, (size_t)n) != n)
+	for (size_t n; !status && (n = fread(block, 1, sizeof block, f)) > 0;)
+		if (archive_write_data(a, block, n) != (la_ssize_t)n)
 			status = fail_archive(err, a, path);
-	}
-	close(fd);
+	if (!status && ferror(f))
+		status = tk_fail_errno(err, "%s", path);
+	fclose(f);
 	return status;
 }
 
 static int write_entry(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
 {
 	struct writer *w = arg;
-	struct archive_entry *e = archive_entry_new();
-	char *path = tk_path_join(w->dir, relative), link[PATH_MAX];
-	ssize_t n;
+	AUTO_TEXT path = tk_path_join(w->dir, relative);
+	char link[PATH_MAX];
 	int status = TK_OK;
 
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
-		goto out;
+		return TK_OK;
+	struct archive_entry *e = archive_entry_new();
 	archive_entry_set_pathname(e, relative);
 	archive_entry_set_filetype(e, st->st_mode & S_IFMT);
 	archive_entry_set_perm(e, st->st_mode & 0111 ? 0755 : 0644);
@@ -132,7 +120,8 @@ static int write_entry(void *arg, const char *relative, const struct stat *st, s
 	if (S_ISREG(st->st_mode))
 		archive_entry_set_size(e, st->st_size);
 	if (S_ISLNK(st->st_mode)) {
-		n = readlink(path, link, sizeof link - 1);
+		ssize_t n = readlink(path, link, sizeof link - 1);
+
 		link[n > 0 ? n : 0] = '\0';
 		archive_entry_set_symlink(e, link);
 	}
@@ -140,71 +129,52 @@ static int write_entry(void *arg, const char *relative, const struct stat *st, s
 		status = fail_archive(err, w->a, relative);
 	else if (S_ISREG(st->st_mode))
 		status = write_content(w->a, path, err);
-out:
-	free(path);
 	archive_entry_free(e);
-	return status;
-}
-
-static int write_archive(int fd, const char *path, const char *dir, struct tk_error *err)
-{
-	struct archive *a = archive_write_new();
-	struct writer w = {a, dir};
-	int status;
-
-	/* Names are bytes: they are restored unchanged in every locale. */
-	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
-	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
-	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
-	        archive_write_open_fd(a, fd) != ARCHIVE_OK)
-		status = fail_archive(err, a, path);
-	else
-		status = tk_dir_walk(dir, write_entry, &w, err);
-	if (archive_write_close(a) != ARCHIVE_OK && !status)
-		status = fail_archive(err, a, path);
-	archive_write_free(a);
 	return status;
 }
 
 int tk_archive_write(const char *archive_path, const char *dir, struct tk_error *err)
 {
-	char *temp;
-	int status, fd;
+	AUTO_TEXT temp = tk_sprintf("%s.tmp%ld", archive_path, (long)getpid());
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666),
+	    status = TK_OK;
 
-	temp = tk_sprintf("%s.tmp%ld", archive_path, (long)getpid());
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		free(temp);
+	if (fd < 0)
 		return tk_fail_errno(err, "writing %s", archive_path);
-	}
-	status = write_archive(fd, archive_path, dir, err);
-	if (close(fd) != 0 && !status)
-		status = tk_fail_errno(err, "writing %s", archive_path);
-	if (!status && rename(temp, archive_path) != 0)
+	struct archive *a = archive_write_new();
+	/* Names are bytes: they are restored unchanged in every locale. */
+	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
+	        archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
+	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
+	        archive_write_open_fd(a, fd) != ARCHIVE_OK)
+		status = fail_archive(err, a, archive_path);
+	if (!status)
+		status = tk_dir_walk(dir, write_entry, &(struct writer){a, dir}, err);
+	if (archive_write_close(a) != ARCHIVE_OK && !status)
+		status = fail_archive(err, a, archive_path);
+	archive_write_free(a);
+	if ((close(fd) != 0 || (!status && rename(temp, archive_path) != 0)) && !status)
 		status = tk_fail_errno(err, "writing %s", archive_path);
 	if (status)
 		unlink(temp);
-	free(temp);
 	return status;
 }
 
 /* ---- reading ---- */
 
-/* Depth of the end of `path` below its start; -1 if it is absolute or leaves the start folder on
- * the way. */
+/* Depth of the end of `path`, which begins at `depth`; -1 if it is absolute or leaves the start
+ * folder on the way. */
 static int depth_below(const char *path, int depth)
 {
 	if (*path == '/' || !*path)
 		return -1;
-	while (*path) {
+	while (*path && depth >= 0) {
 		size_t n = strcspn(path, "/");
 
 		if (n == 2 && path[0] == '.' && path[1] == '.')
 			depth--;
 		else if (n > 0 && !(n == 1 && path[0] == '.'))
 			depth++;
-		if (depth < 0)
-			return -1;
 		path += n + (path[n] == '/');
 	}
 	return depth;
@@ -218,13 +188,6 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-static bool link_stays_inside(const char *name, const char *target)
-{
-	int depth = depth_below(name, 0) - 1; /* of the folder that the link lies in */
-
-	return depth >= 0 && depth_below(target, depth) >= 0;
-}
-
 /* NULL if the entry may be written, else the reason why not. */
 static const char *objection(struct archive_entry *e)
 {
@@ -235,140 +198,128 @@ static const char *objection(struct archive_entry *e)
 		return "has no name";
 	if (*name == '/')
 		return "has an absolute name";
-	if (has_dotdot(name) || depth_below(name, 0) < 0)
+	if (has_dotdot(name))
 		return "leaves the folder";
 	if (depth_below(name, 0) > DEPTH_MAX)
 		return "lies in too many folders";
 	if (archive_entry_hardlink(e))
 		return "is a hard link";
 	if (type == AE_IFLNK)
-		return target && link_stays_inside(name, target) ? NULL
-		                                                 : "is a link to the outside";
+		return target && depth_below(name, 0) > 0 &&
+		                       depth_below(target, depth_below(name, 0) - 1) >= 0
+		               ? NULL
+		               : "is a link to the outside";
 	return type == AE_IFREG || type == AE_IFDIR ? NULL : "is not a file, folder or link";
 }
 
-static int open_reader(int fd, struct archive **out, struct tk_error *err)
+/* Calls `visit` for each entry of the archive. */
+static int read_entries(int fd,
+        int (*visit)(void *arg, struct archive *a, struct archive_entry *e, struct tk_error *err),
+        void *arg, struct tk_error *err)
 {
 	struct archive *a = archive_read_new();
+	struct archive_entry *e;
+	int status = TK_OK, r;
 
 	archive_read_support_filter_zstd(a);
 	archive_read_support_format_tar(a);
-	if (lseek(fd, 0, SEEK_SET) != 0 || archive_read_open_fd(a, fd, 65536) != ARCHIVE_OK) {
-		int status = fail_archive(err, a, "archive");
-
-		archive_read_free(a);
-		return status;
-	}
-	*out = a;
-	return TK_OK;
+	if (lseek(fd, 0, SEEK_SET) != 0 || archive_read_open_fd(a, fd, 65536) != ARCHIVE_OK)
+		status = fail_archive(err, a, "archive");
+	while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF)
+		status = r == ARCHIVE_OK ? visit(arg, a, e, err) : fail_archive(err, a, "entry");
+	archive_read_free(a);
+	return status;
 }
 
-static int count_content(struct archive *a, size_t *total, size_t max_bytes, struct tk_error *err)
+struct check {
+	size_t max_bytes, bytes, entries;
+};
+
+static int check_content(struct archive *a, struct check *c, struct tk_error *err)
 {
 	char block[65536];
 	la_ssize_t n;
 
 	while ((n = archive_read_data(a, block, sizeof block)) > 0) {
-		*total += (size_t)n;
-		if (max_bytes && *total > max_bytes)
-			return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
-		if (*total > RATIO_FROM_BYTES &&
-		        *total / RATIO_MAX > (size_t)archive_filter_bytes(a, -1))
+		c->bytes += (size_t)n;
+		if (c->max_bytes && c->bytes > c->max_bytes)
+			return tk_fail(
+			        err, TK_EDATA, "unpacks to more than %zu bytes", c->max_bytes);
+		if (c->bytes > RATIO_FROM_BYTES &&
+		        c->bytes / RATIO_MAX > (size_t)archive_filter_bytes(a, -1))
 			return tk_fail(
 			        err, TK_EDATA, "unpacks to more than %d times its size", RATIO_MAX);
 	}
 	return n < 0 ? fail_archive(err, a, "content") : TK_OK;
 }
 
-static int check_entry(struct archive *a, struct archive_entry *e, size_t *total, size_t max_bytes,
-        struct tk_error *err)
+static int check_entry(void *arg, struct archive *a, struct archive_entry *e, struct tk_error *err)
 {
+	struct check *c = arg;
 	const char *why = objection(e), *name = archive_entry_pathname(e);
 
+	if (++c->entries > ENTRIES_MAX)
+		return tk_fail(err, TK_EDATA, "more than %d entries", ENTRIES_MAX);
 	if (why)
 		return tk_fail(
 		        err, TK_EDATA, "entry \"%.200s\" %s: refused", name ? name : "", why);
 	/* A sparse file takes no space in the archive but its whole size on the disk. */
-	if (max_bytes && archive_entry_size(e) > 0 && (uint64_t)archive_entry_size(e) > max_bytes)
-		return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", max_bytes);
-	return count_content(a, total, max_bytes, err);
+	if (c->max_bytes && archive_entry_size(e) > 0 &&
+	        (uint64_t)archive_entry_size(e) > c->max_bytes)
+		return tk_fail(err, TK_EDATA, "unpacks to more than %zu bytes", c->max_bytes);
+	return check_content(a, c, err);
 }
 
-static int check_all(int fd, size_t max_bytes, struct tk_error *err)
-{
-	struct archive *a = NULL;
-	struct archive_entry *e;
-	size_t total = 0, entries = 0;
-	int status = open_reader(fd, &a, err), r;
+struct target {
+	const char *root;
+	struct archive *disk;
+};
 
-	if (status)
-		return status;
-	while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF) {
-		if (r != ARCHIVE_OK)
-			status = fail_archive(err, a, "entry");
-		else if (++entries > ENTRIES_MAX)
-			status = tk_fail(err, TK_EDATA, "more than %d entries", ENTRIES_MAX);
-		else
-			status = check_entry(a, e, &total, max_bytes, err);
-	}
-	archive_read_free(a);
-	return status;
-}
-
-static int write_out(struct archive *a, struct archive_entry *e, struct archive *disk,
-        const char *root, struct tk_error *err)
+static int extract_entry(
+        void *arg, struct archive *a, struct archive_entry *e, struct tk_error *err)
 {
-	AUTO_TEXT path = tk_path_join(root, archive_entry_pathname(e));
-	int status = TK_OK;
+	struct target *t = arg;
+	AUTO_TEXT path = tk_path_join(t->root, archive_entry_pathname(e));
 
 	archive_entry_set_pathname(e, path);
 	archive_entry_set_perm(e, (archive_entry_perm(e) & 0777) |
 	                                  (archive_entry_filetype(e) == AE_IFDIR ? 0700 : 0600));
-	if (archive_read_extract2(a, e, disk) != ARCHIVE_OK)
-		status = fail_archive(err, a, path);
-	return status;
+	return archive_read_extract2(a, e, t->disk) == ARCHIVE_OK ? TK_OK
+	                                                          : fail_archive(err, a, path);
 }
 
-static int extract_all(int fd, const char *root, struct tk_error *err)
+static int extract_all(int fd, const char *dir, struct tk_error *err)
 {
-	struct archive *a = NULL, *disk = archive_write_disk_new();
-	struct archive_entry *e;
-	int status, r;
-
+	char root[PATH_MAX];
+	struct target t = {root, NULL};
+	TRY(tk_dir_create(dir, err));
+	if (!realpath(dir, root))
+		return tk_fail_errno(err, "%s", dir);
 	/* The names are checked and `root` has no links: what libarchive refuses now is a link that
 	 * an earlier entry made. */
+	t.disk = archive_write_disk_new();
 	archive_write_disk_set_options(
-	        disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
-	status = open_reader(fd, &a, err);
-	if (!status) {
-		while (!status && (r = archive_read_next_header(a, &e)) != ARCHIVE_EOF)
-			status = r == ARCHIVE_OK ? write_out(a, e, disk, root, err)
-			                         : fail_archive(err, a, "entry");
-		archive_read_free(a);
-	}
-	if (archive_write_close(disk) != ARCHIVE_OK && !status)
-		status = fail_archive(err, disk, root);
-	archive_write_free(disk);
+	        t.disk, ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT);
+	int status = read_entries(fd, extract_entry, &t, err);
+	if (archive_write_close(t.disk) != ARCHIVE_OK && !status)
+		status = fail_archive(err, t.disk, root);
+	archive_write_free(t.disk);
 	return status;
 }
 
 int tk_archive_extract(
         const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err)
 {
-	char root[PATH_MAX];
+	struct check c = {.max_bytes = max_bytes};
 	int fd = open(archive_path, O_RDONLY | O_CLOEXEC), status;
 
 	if (fd < 0)
 		return tk_fail_errno(err, "%s", archive_path);
-	status = check_all(fd, max_bytes, err);
+	status = read_entries(fd, check_entry, &c, err);
 	if (!status)
-		status = tk_dir_create(dir, err);
-	if (!status && !realpath(dir, root))
-		status = tk_fail_errno(err, "%s", dir);
-	if (!status)
-		status = extract_all(fd, root, err);
+		status = extract_all(fd, dir, err);
 	close(fd);
-	if (status && err)
+	if (status)
 		tk_error_add_context(err, "%s", archive_path);
 	return status;
 }

@@ -1,5 +1,5 @@
-/* See cgroup.h. The files are described in the kernel's Documentation/admin-guide/cgroup-v2.rst. */
-#include "base/cgroup.h"
+/* See process.h. The files are described in the kernel's Documentation/admin-guide/cgroup-v2.rst. */
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,21 +7,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/process.h"
-#include "base/try.h"
 
 #define MOUNT "/sys/fs/cgroup"
 #define PREFIX "tracker-job-" /* PREFIX PID "-" NUMBER */
@@ -51,11 +39,8 @@ static int read_text(const char *folder, const char *name, struct tk_buf *out)
 
 static int open_for_writing(const char *folder, const char *name)
 {
-	char *path = tk_path_join(folder, name);
-	int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-
-	free(path);
-	return fd;
+	AUTO_TEXT path = tk_path_join(folder, name);
+	return open(path, O_WRONLY | O_CLOEXEC);
 }
 
 static int write_text(const char *folder, const char *name, const char *text, struct tk_error *err)
@@ -81,37 +66,28 @@ static int write_number(const char *folder, const char *name, uint64_t value, st
 /* The number behind `key` in a file of lines "KEY NUMBER"; 0: there is none. */
 static long read_count(const struct tk_cgroup *g, const char *name, const char *key)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	const size_t n = strlen(key);
-	const char *at = read_text(g->folder, name, &text) ? NULL : tk_buf_cstr(&text);
-	long count = 0;
 
-	for (; at && *at && !count; at += strcspn(at, "\n"), at += *at == '\n')
+	read_text(g->folder, name, &text);
+	for (const char *at = tk_buf_cstr(&text); *at; at += strcspn(at, "\n"), at += *at == '\n')
 		if (strncmp(at, key, n) == 0 && at[n] == ' ')
-			count = strtol(at + n, NULL, 10);
-	tk_buf_free(&text);
-	return count;
-}
-
-static bool has_word(const char *text, const char *word)
-{
-	const size_t n = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)); at += n)
-		if ((at == text || at[-1] == ' ') && (!at[n] || strchr(" \n", at[n])))
-			return true;
-	return false;
+			return strtol(at + n, NULL, 10);
+	return 0;
 }
 
 /* Whether groups below it get limits of memory and tasks. */
 static bool gives_controllers(const char *folder)
 {
-	struct tk_buf text = TK_BUF_INIT;
-	bool gives = !read_text(folder, "cgroup.subtree_control", &text) &&
-	             has_word(tk_buf_cstr(&text), "memory") && has_word(tk_buf_cstr(&text), "pids");
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	bool memory = false, pids = false;
 
-	tk_buf_free(&text);
-	return gives;
+	read_text(folder, "cgroup.subtree_control", &text);
+	for (char *rest = text.data, *word; rest && (word = strsep(&rest, " \n"));) {
+		memory |= strcmp(word, "memory") == 0;
+		pids |= strcmp(word, "pids") == 0;
+	}
+	return memory && pids;
 }
 
 /* ---- one group ---- */
@@ -138,8 +114,7 @@ void tk_cgroup_free(struct tk_cgroup *g)
 	tk_cgroup_kill(g);
 	if (g->procs >= 0)
 		close(g->procs);
-	if (g->folder)
-		remove_folder(g->folder);
+	remove_folder(g->folder);
 	free(g->folder);
 	free(g);
 }
@@ -160,24 +135,16 @@ static int set_limits(
 static int new_group(const char *in, uint64_t memory_bytes, unsigned process_max,
         struct tk_cgroup **out, struct tk_error *err)
 {
-	struct tk_cgroup *g = tk_calloc(1, sizeof *g);
-	int status = TK_OK;
-
-	g->procs = -1;
-	g->folder =
+	AUTO_TEXT folder =
 	        tk_sprintf("%s/" PREFIX "%d-%u", in, (int)getpid(), atomic_fetch_add(&number, 1));
-	if (mkdir(g->folder, 0755) != 0) {
-		status = tk_fail_errno(err, "%s", g->folder);
-		free(g->folder);
-		free(g);
-		return status;
-	}
-	status = set_limits(g->folder, memory_bytes, process_max, err);
-	if (!status) {
-		g->procs = open_for_writing(g->folder, "cgroup.procs");
-		if (g->procs < 0)
-			status = tk_fail_errno(err, "%s/cgroup.procs", g->folder);
-	}
+	struct tk_cgroup *g;
+
+	if (mkdir(folder, 0755) != 0)
+		return tk_fail_errno(err, "%s", folder);
+	g = tk_calloc(1, sizeof *g);
+	*g = (struct tk_cgroup){tk_strdup(folder), open_for_writing(folder, "cgroup.procs")};
+	int status = g->procs < 0 ? tk_fail_errno(err, "%s/cgroup.procs", folder)
+	                          : set_limits(folder, memory_bytes, process_max, err);
 	if (status)
 		tk_cgroup_free(g);
 	else
@@ -192,15 +159,14 @@ int tk_cgroup_enter(const struct tk_cgroup *g)
 
 bool tk_cgroup_exceeds(const struct tk_cgroup *g, unsigned max)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	unsigned count = 0;
 
 	if (read_count(g, "pids.events", "max") > 0)
 		return true;
-	if (!read_text(g->folder, "cgroup.procs", &text))
-		for (const char *at = tk_buf_cstr(&text); (at = strchr(at, '\n')); at++)
-			count++;
-	tk_buf_free(&text);
+	read_text(g->folder, "cgroup.procs", &text);
+	for (const char *at = tk_buf_cstr(&text); (at = strchr(at, '\n')); at++)
+		count++;
 	return count > max;
 }
 
@@ -214,17 +180,18 @@ bool tk_cgroup_is_out_of_memory(const struct tk_cgroup *g)
 static int find_own_folder(char *out, size_t size, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
-	int status = tk_file_read("/proc/self/cgroup", FILE_MAX, &text, err);
-	const char *line = status ? NULL : tk_buf_cstr(&text);
+	TRY(tk_file_read("/proc/self/cgroup", FILE_MAX, &text, err));
+	const char *line = tk_buf_cstr(&text);
 
-	if (line && strncmp(line, "0::/", 4) != 0)
-		line = strstr(line, "\n0::/") ? strstr(line, "\n0::/") + 1 : NULL;
-	if (line)
-		snprintf(out, size, MOUNT "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
-	if (!status && (!line || access(MOUNT "/cgroup.controllers", F_OK) != 0))
-		status = tk_fail(
+	while (line && strncmp(line, "0::/", 4) != 0) {
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	if (!line || access(MOUNT "/cgroup.controllers", F_OK) != 0)
+		return tk_fail(
 		        err, TK_EUNSUPPORTED, "there are no control groups of version 2 at " MOUNT);
-	return status;
+	snprintf(out, size, MOUNT "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	return TK_OK;
 }
 
 /* Of trackers that were killed. */
@@ -236,16 +203,12 @@ static void remove_old_groups(const char *folder)
 	if (tk_dir_list(folder, &names, &count, NULL))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		char *path = NULL;
-		const long pid = strncmp(names[i], PREFIX, strlen(PREFIX)) == 0
-		                         ? strtol(names[i] + strlen(PREFIX), NULL, 10)
-		                         : 0;
+		AUTO_TEXT path = tk_path_join(folder, names[i]);
+		int pid = 0;
 
-		if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-			path = tk_path_join(folder, names[i]);
-		if (path)
+		if (sscanf(names[i], PREFIX "%d", &pid) == 1 && pid > 0 && kill(pid, 0) != 0 &&
+		        errno == ESRCH)
 			rmdir(path);
-		free(path);
 	}
 	tk_names_free(names, count);
 }
@@ -294,13 +257,10 @@ static int try_in(const char *folder, struct tk_error *err)
 
 static bool starts_with(const char *folder, const char *name, const char *start)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 	/* A file that is missing belongs to a controller that limits nothing. */
-	bool does = read_text(folder, name, &text) ||
-	            strncmp(tk_buf_cstr(&text), start, strlen(start)) == 0;
-
-	tk_buf_free(&text);
-	return does;
+	return read_text(folder, name, &text) ||
+	       strncmp(tk_buf_cstr(&text), start, strlen(start)) == 0;
 }
 
 /* A group beside its own must not free the tracker's programs from limits of its own. That of tasks
@@ -315,28 +275,22 @@ static int find_parent(struct tk_error *err)
 {
 	char own[PATH_MAX], above[PATH_MAX];
 	const char *in = above;
-	int status = find_own_folder(own, sizeof own, err);
-
-	if (status)
-		return status;
+	TRY(find_own_folder(own, sizeof own, err));
 	snprintf(above, sizeof above, "%s", own);
 	if (strlen(own) > strlen(MOUNT "/"))
 		*strrchr(above, '/') = '\0';
 	if (is_delegated(own)) {
 		in = own;
-		status = vacate(own, err);
+		TRY(vacate(own, err));
 	} else if (!is_unlimited(own) || !gives_controllers(above)) {
-		status = tk_fail(err, TK_EUNSUPPORTED,
+		return tk_fail(err, TK_EUNSUPPORTED,
 		        "systemd has not delegated %s, and it has limits or %s gives none", own,
 		        above);
 	}
-	if (!status)
-		status = try_in(in, err);
-	if (!status) {
-		remove_old_groups(in);
-		memcpy(parent, in, strlen(in) + 1);
-	}
-	return status;
+	TRY(try_in(in, err));
+	remove_old_groups(in);
+	memcpy(parent, in, strlen(in) + 1);
+	return TK_OK;
 }
 
 static void probe(void)
@@ -360,23 +314,16 @@ uint64_t tk_cgroup_default_memory(void)
 	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 100 * MEMORY_PERCENT : 0;
 }
 
-static void warn_once(const struct tk_error *why)
+struct tk_cgroup *tk_cgroup_new(uint64_t memory_bytes, unsigned process_max)
 {
 	static atomic_flag warned = ATOMIC_FLAG_INIT;
+	struct tk_error why = {0};
+	struct tk_cgroup *g = NULL;
 
-	if (!atomic_flag_test_and_set(&warned))
+	if (!tk_cgroup_reason() && new_group(parent, memory_bytes, process_max, &g, &why) &&
+	        !atomic_flag_test_and_set(&warned))
 		tk_log(TK_LOG_WARN, "no_control_group", NULL,
 		        "a control group cannot be made, only limits of each process hold: %s",
-		        why->message);
-}
-
-int tk_cgroup_new(
-        uint64_t memory_bytes, unsigned process_max, struct tk_cgroup **out, struct tk_error *err)
-{
-	struct tk_error why = {0};
-
-	*out = NULL;
-	if (!tk_cgroup_reason() && new_group(parent, memory_bytes, process_max, out, &why))
-		warn_once(&why);
-	return TK_OK;
+		        why.message);
+	return g;
 }

@@ -1,14 +1,9 @@
 /* Time in the three forms that the program needs: monotonic, calendar, text. */
-#include "base/clock.h"
+#include "base/base.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include "base/error.h"
 
 int64_t tk_clock_monotonic_ns(void)
 {
@@ -44,31 +39,6 @@ void tk_clock_sleep_ns(int64_t ns)
 			;
 }
 
-#define DAY_S 86400
-#define YEAR_10000_S INT64_C(253402300800)
-
-static void set_two_digits(char *out, int v)
-{
-	out[0] = (char)('0' + v / 10);
-	out[1] = (char)('0' + v % 10);
-}
-
-/* "2026-11-21" of a day from 1970 to 9999, counted from 1970: the proleptic Gregorian calendar with
- * years that begin in March, so that the leap day is their last. */
-static void set_day(char out[10], int64_t day)
-{
-	int days = (int)day + 719468, era = days / 146097, of_era = days % 146097;
-	int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	int of_year = of_era - (365 * year + year / 4 - year / 100);
-	int month = (5 * of_year + 2) / 153, of_month = of_year - (153 * month + 2) / 5;
-	year += era * 400 + (month >= 10);
-	set_two_digits(out, year / 100);
-	set_two_digits(out + 2, year % 100);
-	out[4] = out[7] = '-';
-	set_two_digits(out + 5, month < 10 ? month + 3 : month - 9);
-	set_two_digits(out + 8, of_month + 1);
-}
-
 static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_ISO_SIZE])
 {
 	time_t t = (time_t)t_s;
@@ -81,97 +51,78 @@ static const char *format_time(int64_t t_s, const char *fmt, char out[TK_TIME_IS
 
 const char *tk_time_format_iso(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
-	/* pages show thousands of them, and strftime() is slow */
-	if (t_s < 0 || t_s >= YEAR_10000_S)
-		return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
-	int second = (int)(t_s % DAY_S);
-	set_day(out, t_s / DAY_S);
-	out[10] = 'T';
-	set_two_digits(out + 11, second / 3600);
-	out[13] = out[16] = ':';
-	set_two_digits(out + 14, second / 60 % 60);
-	set_two_digits(out + 17, second % 60);
-	out[19] = 'Z';
-	out[20] = 0;
-	return out;
+	return format_time(t_s, "%Y-%m-%dT%H:%M:%SZ", out);
 }
 
 const char *tk_time_format_day(int64_t t_s, char out[TK_TIME_ISO_SIZE])
 {
-	if (t_s < 0 || t_s >= YEAR_10000_S)
-		return format_time(t_s, "%Y-%m-%d", out);
-	set_day(out, t_s / DAY_S);
-	out[10] = 0;
-	return out;
+	return format_time(t_s, "%Y-%m-%d", out);
 }
 
-/* Reads exactly `digits` digits at *p and advances it past them; -1 if there are fewer. */
-static int take_number(const char **p, int digits)
+/* Passes by a text of the given shape, d being a digit; false: it has another one. */
+static bool take(const char **p, const char *shape)
 {
-	int v = 0;
+	const char *at = *p;
 
-	for (int i = 0; i < digits; i++, (*p)++) {
-		if (**p < '0' || **p > '9')
-			return -1;
-		v = v * 10 + (**p - '0');
-	}
-	return v;
+	for (; *shape; shape++, at++)
+		if (*shape == 'd' ? !isdigit((unsigned char)*at) : *at != *shape)
+			return false;
+	*p = at;
+	return true;
+}
+
+static int two_digits(const char *p)
+{
+	return 10 * (p[0] - '0') + p[1] - '0';
 }
 
 /* "Z", "+hh:mm", "-hhmm" or nothing (UTC); false for anything else. */
 static bool take_zone(const char **p, int *offset_s)
 {
-	int sign, h, m;
+	const char *sign = *p, *minute;
 
-	*offset_s = 0;
-	if (**p == 'Z' || **p == 'z')
+	if (*sign == 'Z' || *sign == 'z')
 		return ++*p, true;
-	if (**p != '+' && **p != '-')
+	if (*sign != '+' && *sign != '-')
 		return true;
-	sign = *(*p)++ == '-' ? -1 : 1;
-	h = take_number(p, 2);
-	if (**p == ':')
-		++*p;
-	m = take_number(p, 2);
-	if (h < 0 || h > 23 || m < 0 || m > 59)
+	++*p;
+	if (!take(p, "dd:dd") && !take(p, "dddd"))
 		return false;
-	*offset_s = sign * (h * 3600 + m * 60);
-	return true;
+	minute = *p - 2;
+	*offset_s = (*sign == '-' ? -60 : 60) * (60 * two_digits(sign + 1) + two_digits(minute));
+	return two_digits(sign + 1) <= 23 && two_digits(minute) <= 59;
 }
 
 static bool take_clock(const char **p, struct tm *tm, int *offset_s)
 {
-	++*p;
-	tm->tm_hour = take_number(p, 2);
-	if (tm->tm_hour < 0 || *(*p)++ != ':')
+	const char *start = ++*p;
+
+	if (!take(p, "dd:dd"))
 		return false;
-	tm->tm_min = take_number(p, 2);
-	if (**p == ':') {
-		++*p;
-		tm->tm_sec = take_number(p, 2);
-		if (**p == '.')
-			for (++*p; **p >= '0' && **p <= '9';)
-				++*p;
+	tm->tm_hour = two_digits(start);
+	tm->tm_min = two_digits(start + 3);
+	if (take(p, ":dd")) {
+		tm->tm_sec = two_digits(*p - 2);
+		if (take(p, "."))
+			*p += strspn(*p, "0123456789");
 	}
-	return tm->tm_hour <= 23 && tm->tm_min >= 0 && tm->tm_min <= 59 && tm->tm_sec >= 0 &&
-	       tm->tm_sec <= 59 && take_zone(p, offset_s);
+	return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 59 && take_zone(p, offset_s);
 }
 
 static bool parse_calendar(const char *p, int64_t *t_s)
 {
+	const char *start = p;
 	struct tm tm = {0};
 	int offset_s = 0, day;
 
-	tm.tm_year = take_number(&p, 4) - 1900;
-	if (tm.tm_year < 0 || *p++ != '-')
+	if (!take(&p, "dddd-dd-dd") || start[0] == '0' || (start[0] == '1' && start[1] < '9'))
 		return false;
-	tm.tm_mon = take_number(&p, 2) - 1;
-	if (tm.tm_mon < 0 || tm.tm_mon > 11 || *p++ != '-')
-		return false;
-	day = tm.tm_mday = take_number(&p, 2);
+	tm.tm_year = 100 * two_digits(start) + two_digits(start + 2) - 1900;
+	tm.tm_mon = two_digits(start + 5) - 1;
+	day = tm.tm_mday = two_digits(start + 8);
 	if ((*p == 'T' || *p == 't' || *p == ' ') && !take_clock(&p, &tm, &offset_s))
 		return false;
-	if (*p || day < 1)
+	if (*p || day < 1 || tm.tm_mon < 0 || tm.tm_mon > 11)
 		return false;
 	*t_s = (int64_t)timegm(&tm) - offset_s;
 	return tm.tm_mday == day; /* timegm normalises 31 February to March */

@@ -2,13 +2,6 @@
 #include "base/csv.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
 
 #define BLOCK ((size_t)1 << 18) /* bytes of one read */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
@@ -33,13 +26,10 @@ void tk_csv_close(struct tk_csv *c)
 {
 	if (c->in && c->owns_file)
 		fclose(c->in);
-	c->in = NULL;
 	free(c->fields);
 	free(c->lengths);
-	c->fields = NULL;
-	c->lengths = NULL;
-	c->count = c->cap = 0;
 	tk_buf_free(&c->text);
+	*c = (struct tk_csv){0};
 }
 
 static int fail_row(const struct tk_csv *c, const char *what, struct tk_error *err)
@@ -143,13 +133,9 @@ static char *find_row_end(struct tk_csv *c)
 static void add_field(struct tk_csv *c, char *text, size_t length)
 {
 	if (c->count == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 32;
-		char **fields = tk_realloc(c->fields, cap * sizeof *fields);
-		size_t *lengths = fields ? tk_realloc(c->lengths, cap * sizeof *lengths) : NULL;
-
-		c->fields = fields ? fields : c->fields;
-		c->lengths = lengths;
-		c->cap = cap;
+		c->cap = c->cap ? 2 * c->cap : 32;
+		c->fields = tk_reallocarray(c->fields, c->cap, sizeof *c->fields);
+		c->lengths = tk_reallocarray(c->lengths, c->cap, sizeof *c->lengths);
 	}
 	c->fields[c->count] = text;
 	c->lengths[c->count++] = length;
@@ -172,12 +158,10 @@ static char *unquote(const struct tk_csv *c, char *from, const char *end, size_t
 
 static int cut_row(struct tk_csv *c, char *from, char *end, struct tk_error *err)
 {
-	int status = TK_OK;
-
 	if (end > from && end[-1] == '\r')
 		end--;
 	*end = '\0';
-	for (bool more = end > from; more && !status;) {
+	for (bool more = end > from; more;) {
 		char *stop;
 		size_t length;
 
@@ -195,7 +179,7 @@ static int cut_row(struct tk_csv *c, char *from, char *end, struct tk_error *err
 		add_field(c, from, length);
 		from = stop + 1;
 	}
-	return status;
+	return TK_OK;
 }
 
 static size_t count_lines(const char *p, const char *end)

@@ -3,13 +3,7 @@
  * Lines may end in LF alone, and a quote within an unquoted field is an ordinary character. */
 #ifndef TK_BASE_CSV_H
 #define TK_BASE_CSV_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include "base/buf.h"
-
-struct tk_error;
+#include "base/base.h"
 
 #define TK_CSV_ROW_MAX ((size_t)64 << 20) /* bytes */
 

@@ -1,7 +1,6 @@
 /* See device_token.h. */
 #include "base/device_token.h"
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,19 +1,14 @@
 /* Folders and trees. Links are never followed: the content of a folder may come from an untrusted
  * repository. */
+#include "base/base.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 
 #define DEPTH_MAX 800 /* of folders: each takes a descriptor */
 
@@ -49,63 +44,55 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void append_name(char ***names, size_t *count, size_t *cap, const char *name)
+static bool is_self_or_parent(const char *name)
 {
-	if (*count == *cap) {
-		size_t more = *cap ? *cap * 2 : 16;
-		*names = tk_realloc(*names, more * sizeof **names);
-		*cap = more;
-	}
-	(*names)[(*count)++] = tk_strdup(name);
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Takes `fd`. */
-static int list_fd(int fd, char ***names, size_t *count)
+/* Takes `fd`. False with errno; half a list would look like a whole one. */
+static bool list_fd(int fd, char ***names, size_t *count)
 {
-	DIR *d = fdopendir(fd);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	char **list = NULL;
-	size_t n = 0, cap = 0;
-	int status = TK_OK, failed = errno;
+	size_t n = 0;
+	int failed;
 
-	if (!d) {
+	while (d && (errno = 0, e = readdir(d)))
+		if (!is_self_or_parent(e->d_name)) {
+			if (!(n & (n - 1)))
+				list = tk_reallocarray(list, n ? 2 * n : 1, sizeof *list);
+			list[n++] = tk_strdup(e->d_name);
+		}
+	failed = errno;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
 		close(fd);
-		errno = failed;
-		return TK_EIO;
-	}
-	while (!status && (errno = 0, e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			append_name(&list, &n, &cap, e->d_name);
-	failed = status ? ENOMEM : errno; /* half a list would look like a whole one */
-	closedir(d);
-	if (failed) {
+	errno = failed;
+	if (!d || failed) {
 		tk_names_free(list, n);
-		errno = failed;
-		return TK_EIO;
+		return false;
 	}
 	if (n)
 		qsort(list, n, sizeof *list, compare_names);
 	*names = list;
 	*count = n;
-	return TK_OK;
+	return true;
 }
 
 int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error *err)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || list_fd(fd, names, count))
-		return tk_fail_errno(err, "%s", path);
-	return TK_OK;
+	return list_fd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), names, count)
+	               ? TK_OK
+	               : tk_fail_errno(err, "%s", path);
 }
 
 int tk_dir_list_fd(int fd, char ***names, size_t *count, struct tk_error *err)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (copy < 0 || list_fd(copy, names, count))
-		return tk_fail_errno(err, "reading a folder");
-	return TK_OK;
+	return list_fd(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), names, count)
+	               ? TK_OK
+	               : tk_fail_errno(err, "reading a folder");
 }
 
 /* ---- removing ---- */
@@ -116,23 +103,22 @@ static int remove_content(int parent, const char *name, int depth)
 {
 	char **names;
 	size_t count;
-	int status = 0, fd, list;
+	int status = 0, fd;
 
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES && !fchmodat(parent, name, 0700, 0))
 		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Read-only folders are common in package caches: they are ours to remove. */
-	if (fd >= 0)
-		fchmod(fd, 0700);
-	list = fd < 0 ? -1 : dup(fd);
-	if (list < 0 || list_fd(list, &names, &count)) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return -1;
+	/* Read-only folders are common in package caches: they are ours to remove. */
+	fchmod(fd, 0700);
+	if (list_fd(dup(fd), &names, &count)) {
+		for (size_t i = 0; i < count && !status; i++)
+			status = remove_at(fd, names[i], depth + 1);
+		tk_names_free(names, count);
+	} else {
+		status = -1;
 	}
-	for (size_t i = 0; i < count && !status; i++)
-		status = remove_at(fd, names[i], depth + 1);
-	tk_names_free(names, count);
 	close(fd);
 	return status;
 }
@@ -157,17 +143,12 @@ static int remove_at(int parent, const char *name, int depth)
 int tk_dir_remove(const char *path, struct tk_error *err)
 {
 	size_t n = strlen(path);
-	char *name;
-	int status = TK_OK;
 
 	/* "link/" would be the target of the link. */
 	while (n > 1 && path[n - 1] == '/')
 		n--;
-	name = tk_strndup(path, n);
-	if (remove_at(AT_FDCWD, name, 0) != 0)
-		status = tk_fail_errno(err, "removing %s", path);
-	free(name);
-	return status;
+	AUTO_TEXT name = tk_strndup(path, n);
+	return remove_at(AT_FDCWD, name, 0) == 0 ? TK_OK : tk_fail_errno(err, "removing %s", path);
 }
 
 /* ---- walking ---- */
@@ -178,37 +159,23 @@ struct walk {
 	void *arg;
 };
 
-static int walk_folder(const struct walk *w, const char *relative, struct tk_error *err);
-
-static int walk_entry(
-        const struct walk *w, const char *relative, const char *name, struct tk_error *err)
-{
-	AUTO_TEXT below = *relative ? tk_path_join(relative, name) : tk_strdup(name);
-	AUTO_TEXT path = tk_path_join(w->root, below);
-	struct stat st;
-	int status;
-
-	if (lstat(path, &st) != 0)
-		status = tk_fail_errno(err, "%s", path);
-	else
-		status = w->visit(w->arg, below, &st, err);
-	if (!status && S_ISDIR(st.st_mode))
-		status = walk_folder(w, below, err);
-	return status;
-}
-
 static int walk_folder(const struct walk *w, const char *relative, struct tk_error *err)
 {
-	char *path = *relative ? tk_path_join(w->root, relative) : tk_strdup(w->root), **names;
+	AUTO_TEXT path = *relative ? tk_path_join(w->root, relative) : tk_strdup(w->root);
+	char **names;
 	size_t count;
-	int status;
+	int status = TK_OK;
+	TRY(tk_dir_list(path, &names, &count, err));
+	for (size_t i = 0; i < count && !status; i++) {
+		AUTO_TEXT below = tk_path_join(relative, names[i]);
+		AUTO_TEXT entry = tk_path_join(w->root, below);
+		struct stat st;
 
-	status = tk_dir_list(path, &names, &count, err);
-	free(path);
-	if (status)
-		return status;
-	for (size_t i = 0; i < count && !status; i++)
-		status = walk_entry(w, relative, names[i], err);
+		status = lstat(entry, &st) == 0 ? w->visit(w->arg, below, &st, err)
+		                                : tk_fail_errno(err, "%s", entry);
+		if (!status && S_ISDIR(st.st_mode))
+			status = walk_folder(w, below, err);
+	}
 	tk_names_free(names, count);
 	return status;
 }
@@ -217,9 +184,7 @@ int tk_dir_walk(const char *dir,
         int (*visit)(void *arg, const char *relative, const struct stat *st, struct tk_error *err),
         void *arg, struct tk_error *err)
 {
-	struct walk w = {dir, visit, arg};
-
-	return walk_folder(&w, "", err);
+	return walk_folder(&(struct walk){dir, visit, arg}, "", err);
 }
 
 static int add_size(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
@@ -250,7 +215,7 @@ static uint64_t count_disk_bytes(int fd, int depth)
 		return 0;
 	}
 	while ((e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		if (is_self_or_parent(e->d_name) ||
 		        fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		const bool is_dir = S_ISDIR(st.st_mode);
@@ -279,35 +244,17 @@ uint64_t tk_dir_disk_bytes(const char *path)
 
 /* ---- copying ---- */
 
-static int copy_bytes(int in, int out)
-{
-	char block[65536];
-	ssize_t n;
-
-	while ((n = read(in, block, sizeof block)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		for (ssize_t done = 0; done < n;) {
-			ssize_t w = write(out, block + done, (size_t)(n - done));
-
-			if (w < 0 && errno != EINTR)
-				return -1;
-			done += w > 0 ? w : 0;
-		}
-	}
-	return 0;
-}
-
 static int copy_file(const char *from, const char *to, mode_t mode)
 {
 	int in = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), out, status;
+	ssize_t n = 1;
 
 	if (in < 0)
 		return -1;
 	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
-	status = out < 0 ? -1 : copy_bytes(in, out);
+	while (out >= 0 && n > 0)
+		n = sendfile(out, in, NULL, 1 << 30);
+	status = out < 0 || n < 0 ? -1 : 0;
 	if (out >= 0) {
 		fchmod(out, mode & 0777);
 		if (close(out) != 0)
@@ -335,7 +282,8 @@ struct copy {
 static int copy_entry(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
 {
 	struct copy *c = arg;
-	char *from = tk_path_join(c->from, relative), *to = tk_path_join(c->to, relative);
+	AUTO_TEXT from = tk_path_join(c->from, relative);
+	AUTO_TEXT to = tk_path_join(c->to, relative);
 	int status = 0;
 
 	if (S_ISDIR(st->st_mode))
@@ -344,11 +292,7 @@ static int copy_entry(void *arg, const char *relative, const struct stat *st, st
 		status = copy_file(from, to, st->st_mode);
 	else if (S_ISLNK(st->st_mode))
 		status = copy_link(from, to);
-	if (status)
-		status = tk_fail_errno(err, "copying %s to %s", from, to);
-	free(from);
-	free(to);
-	return status;
+	return status ? tk_fail_errno(err, "copying %s to %s", from, to) : TK_OK;
 }
 
 int tk_dir_copy(const char *from, const char *to, struct tk_error *err)
@@ -360,14 +304,12 @@ int tk_dir_copy(const char *from, const char *to, struct tk_error *err)
 
 int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err)
 {
-	char *template;
+	char *template = tk_sprintf("%s/%sXXXXXX", parent, prefix);
 
-	template = tk_sprintf("%s/%sXXXXXX", parent, prefix);
-	if (!mkdtemp(template)) {
-		tk_fail_errno(err, "making a temporary folder in %s", parent);
-		free(template);
-		return err ? err->status : TK_EIO;
+	if (mkdtemp(template)) {
+		*path = template;
+		return TK_OK;
 	}
-	*path = template;
-	return TK_OK;
+	free(template);
+	return tk_fail_errno(err, "making a temporary folder in %s", parent);
 }

@@ -1,13 +1,9 @@
-/* Messages for users: written once where the cause is known; callers prepend context. */
-#include "base/error.h"
+/* Messages for users: written once where the cause is known; callers prepend context. Allocations
+ * that end the process where there is no memory. */
+#include "base/base.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/text.h"
+#include <unistd.h>
 
 #undef tk_fail
 #undef tk_fail_errno
@@ -102,4 +98,72 @@ const char *tk_status_name(int status)
 	if (status > 0 || -status >= (int)(sizeof words / sizeof *words))
 		return "unknown";
 	return words[-status];
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Exit code "could not finish"; _exit(), because handlers of exit() may allocate. */
+static _Noreturn void end_process(void)
+{
+	static const char message[] = "tracker: out of memory\n";
+
+	(void)!write(STDERR_FILENO, message, sizeof message - 1);
+	_exit(4);
+}
+
+void *tk_check_memory(void *p)
+{
+	if (!p)
+		end_process();
+	return p;
+}
+
+void *tk_malloc(size_t size)
+{
+	return tk_check_memory(malloc(size ? size : 1));
+}
+
+void *tk_calloc(size_t count, size_t size)
+{
+	return tk_check_memory(count && size ? calloc(count, size) : calloc(1, 1));
+}
+
+void *tk_realloc(void *p, size_t size)
+{
+	return tk_check_memory(realloc(p, size ? size : 1));
+}
+
+void *tk_reallocarray(void *p, size_t count, size_t size)
+{
+	return tk_check_memory(count && size ? reallocarray(p, count, size) : realloc(p, 1));
+}
+
+char *tk_strdup(const char *text)
+{
+	return tk_check_memory(strdup(text));
+}
+
+char *tk_strndup(const char *text, size_t len)
+{
+	return tk_check_memory(strndup(text, len));
+}
+
+char *tk_vsprintf(const char *fmt, va_list args)
+{
+	char *out = NULL;
+
+	if (vasprintf(&out, fmt, args) < 0)
+		end_process();
+	return out;
+}
+
+char *tk_sprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *out;
+
+	va_start(args, fmt);
+	out = tk_vsprintf(fmt, args);
+	va_end(args);
+	return out;
 }

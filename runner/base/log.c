@@ -1,19 +1,32 @@
 /* Two sinks for one event: a line for people on stderr, a JSON line for programs in a file.
  *
  * A line goes out in one write, so that lines of several processes on one file never mix. */
-#include "base/log.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/text.h"
+json_t *tk_json_number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *tk_json_text(const char *s)
+{
+	json_t *v = *s ? json_string(s) : json_null();
+
+	return v ? v : json_string("?");
+}
+
+json_t *tk_json_valid_text(const char *s)
+{
+	AUTO(tk_buf) valid = TK_BUF_INIT;
+
+	tk_buf_add_utf8(&valid, s, strlen(s));
+	return json_string(tk_buf_cstr(&valid));
+}
 
 static struct {
 	enum tk_log_level level;
@@ -54,21 +67,6 @@ void tk_log_close(void)
 	the_log.fd = -1;
 }
 
-/* A log that cannot be written must not stop a night: failures are ignored. */
-static void write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		data += n;
-		len -= (size_t)n;
-	}
-}
-
 /* `message` is valid UTF-8; fields that jansson cannot write (made with its _nocheck functions) are
  * left out, not the line. */
 static char *json_line(
@@ -101,8 +99,8 @@ static void to_file(enum tk_log_level level, const char *event, json_t *fields, 
 	if (!text)
 		return;
 	len = strlen(text);
-	text[len] = '\n'; /* in place of the NUL: one write, one line */
-	write_all(the_log.fd, text, len + 1);
+	text[len] = '\n';                            /* in place of the NUL: one write, one line */
+	tk_file_write_fd(the_log.fd, text, len + 1); /* one that cannot be written stops no night */
 	free(text);
 }
 
@@ -110,50 +108,39 @@ static void to_file(enum tk_log_level level, const char *event, json_t *fields, 
  * terminal. */
 static void to_stderr(enum tk_log_level level, const char *message)
 {
-	struct tk_buf line = TK_BUF_INIT;
+	AUTO(tk_buf) line = TK_BUF_INIT;
 
 	tk_buf_add_str(&line, "tracker: ");
 	if (level <= TK_LOG_WARN)
 		tk_buf_add_printf(&line, "%s: ", level_words[level]);
 	tk_buf_add_str(&line, message);
-	if (line.data && !line.status)
-		tk_text_sanitize(line.data, "\n\t", '?');
+	tk_text_sanitize(line.data, "\n\t", '?');
 	tk_buf_add_char(&line, '\n');
 	if (the_log.before)
 		the_log.before(the_log.arg);
-	write_all(STDERR_FILENO, tk_buf_cstr(&line), line.status ? 0 : line.len);
+	tk_file_write_fd(STDERR_FILENO, tk_buf_cstr(&line), line.len);
 	if (the_log.after)
 		the_log.after(the_log.arg);
-	tk_buf_free(&line);
-}
-
-void tk_log(enum tk_log_level level, const char *event, json_t *fields, const char *fmt, ...)
-{
-	struct tk_buf raw = TK_BUF_INIT, message = TK_BUF_INIT;
-	va_list ap;
-
-	if (level <= the_log.level || the_log.fd >= 0) {
-		va_start(ap, fmt);
-		tk_buf_add_vprintf(&raw, fmt, ap);
-		va_end(ap);
-		tk_buf_add_utf8(&message, tk_buf_cstr(&raw), raw.status ? 0 : raw.len);
-		if (the_log.fd >= 0)
-			to_file(level, event, fields, tk_buf_cstr(&message));
-		if (level <= the_log.level)
-			to_stderr(level, tk_buf_cstr(&message));
-	}
-	tk_buf_free(&raw);
-	tk_buf_free(&message);
-	json_decref(fields);
 }
 
 void tk_log_record(enum tk_log_level level, const char *event, json_t *fields, const char *message)
 {
-	struct tk_buf text = TK_BUF_INIT;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 
 	tk_buf_add_utf8(&text, message, strlen(message));
 	if (the_log.fd >= 0)
 		to_file(level, event, fields, tk_buf_cstr(&text));
-	tk_buf_free(&text);
 	json_decref(fields);
+}
+
+void tk_log(enum tk_log_level level, const char *event, json_t *fields, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	AUTO_TEXT message = tk_vsprintf(fmt, ap);
+	va_end(ap);
+	if (level <= the_log.level)
+		to_stderr(level, message);
+	tk_log_record(level, event, fields, message);
 }

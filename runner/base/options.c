@@ -2,12 +2,6 @@
 #include "base/options.h"
 
 #include <argp.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/suggest.h"
 
 #define ROWS_MAX 96
 #define WORDS_MAX 16

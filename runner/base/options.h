@@ -12,13 +12,7 @@
  * The rows of a group are written in alphabetical order. */
 #ifndef TK_BASE_OPTIONS_H
 #define TK_BASE_OPTIONS_H
-#include "base/units.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-struct tk_error;
+#include "base/base.h"
 
 enum tk_option_kind {
 	TK_OPTION_HEADING = 1, /* of the rows that follow */

@@ -1,15 +1,8 @@
 /* Formatting of numbers: four significant digits, a no-break space before the unit, a true minus
  * sign. */
-#include "base/present.h"
+#include "base/base.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/text.h"
 
 #define NBSP "\xC2\xA0"
 #define MINUS "\xE2\x88\x92"
@@ -39,32 +32,6 @@ static const struct {
         {"bytes", 1e9, "GB"},
         {"ratio", 1, ""},
 };
-
-/* Like "%.*f", ten times faster; values near the middle of two digits are left to printf. */
-static size_t fixed(char out[TK_FORMAT_SIZE], double v, int digits)
-{
-	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-	double size = fabs(v),
-	       scaled = digits >= 0 && digits < 10 ? size * powers[digits] : INFINITY;
-	double whole = floor(scaled), rest = scaled - whole;
-	if (!(scaled < 1e15) || fabs(rest - 0.5) < 1e-5 || !(scaled > 0))
-		return (size_t)snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
-	uint64_t n = (uint64_t)whole + (rest > 0.5);
-	char text[32];
-	size_t at = sizeof text, len = 0;
-	for (int i = 0; n || i <= digits; i++) {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-		if (i + 1 == digits)
-			text[--at] = '.';
-	}
-	if (v < 0)
-		out[len++] = '-';
-	memcpy(out + len, text + at, sizeof text - at);
-	len += sizeof text - at;
-	out[len] = 0;
-	return len;
-}
 
 static size_t add(char out[TK_FORMAT_SIZE], size_t at, const char *text)
 {
@@ -97,7 +64,7 @@ const char *tk_format_scaled(double value, struct tk_format_scale scale, char ou
 		return strcpy(out, "–");
 	int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
 	if (fabs(v) < 1e15)
-		fixed(out, v, digits);
+		snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
 	else
 		snprintf(out, TK_FORMAT_SIZE, "%.*e", digits, v);
 	return out;
@@ -129,7 +96,7 @@ static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
 {
 	char number[TK_FORMAT_SIZE];
 	double percent = fabs(ratio) * 100;
-	fixed(number, percent, 1);
+	snprintf(number, sizeof number, "%.1f", percent);
 	return add(out, add(out, n, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number);
 }
 
@@ -190,9 +157,7 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 	double half = (hi - lo) / 2 / value;
 	if (!isfinite(half) || half < 0)
 		return strcpy(out, "");
-	char number[TK_FORMAT_SIZE];
-	fixed(number, half * 100, half < 0.0995 ? 1 : 0);
-	add(out, add(out, add(out, 0, "±"), number), NBSP "%");
+	snprintf(out, TK_FORMAT_SIZE, "±%.*f" NBSP "%%", half < 0.0995 ? 1 : 0, half * 100);
 	return out;
 }
 
@@ -230,97 +195,25 @@ const char *tk_format_minute(int64_t t_s, char out[TK_FORMAT_SIZE])
 	return out;
 }
 
-static size_t without_zeros(const char *text, size_t len)
-{
-	while (len && text[len - 1] == '0')
-		len--;
-	return len;
-}
-
-/* Digits of a number d.ddd · 10^exponent, which is at least -4, as "%g" sets them. */
-static void set_digits(char *out, const char *text, int digits, int exponent)
-{
-	size_t before = exponent >= digits ? 1
-	                : exponent >= 0    ? (size_t)exponent + 1
-	                                   : 0,
-	       behind = without_zeros(text + before, (size_t)digits - before);
-	memcpy(out, text, before);
-	out += before;
-	if (!before)
-		*out++ = '0';
-	if (behind)
-		*out++ = '.';
-	for (int zeros = -1 - exponent; zeros > 0; zeros--)
-		*out++ = '0';
-	memcpy(out, text + before, behind);
-	out += behind;
-	if (exponent >= digits) { /* below 100 */
-		out = stpcpy(out, "e+");
-		*out++ = (char)('0' + exponent / 10);
-		*out++ = (char)('0' + exponent % 10);
-	}
-	*out = 0;
-}
-
 const char *tk_format_digits(double v, int digits, char out[TK_FORMAT_SIZE])
 {
-	static const double small[] = {1, 1e-1, 1e-2, 1e-3};
-	double size = fabs(v), power = 1;
-	int exponent = 0;
-	if (size == 0) {
-		strcpy(out, signbit(v) ? "-0" : "0");
-		return out;
-	}
-	if (!(size >= 1e-4 && size < 1e15) || digits > 9) {
-		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
-		return out;
-	}
-	while (exponent > -4 && size < small[-exponent])
-		exponent--;
-	for (double next = 10; size >= next; next *= 10)
-		exponent++;
-	for (int i = digits - 1 - exponent; i; i += i < 0 ? 1 : -1)
-		power *= 10;
-	double scaled = digits - 1 >= exponent ? size * power : size / power, whole = floor(scaled),
-	       rest = scaled - whole;
-	if (fabs(rest - 0.5) < 1e-5) { /* near the middle of two digits */
-		snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
-		return out;
-	}
-	char text[TK_FORMAT_INT];
-	int len = (int)tk_format_int(text, (int64_t)whole + (rest > 0.5));
-	*out = '-';
-	set_digits(out + (v < 0), text, digits,
-	        exponent + len - digits); /* one longer: 9.9996 with four digits */
+	snprintf(out, TK_FORMAT_SIZE, "%.*g", digits, v);
 	return out;
 }
 
-static size_t count_digits(uint64_t v)
-{
-	size_t digits = 1;
-	for (uint64_t above = 10; v >= above && digits < 20; above *= 10)
-		digits++;
-	return digits;
-}
-
-/* Two digits at a time: millions of numbers go through here. */
 size_t tk_format_int(char *out, int64_t v)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
-	                            "31323334353637383940414243444546474849505152535455565758596061"
-	                            "62636465666768697071727374757677787980818283848586878889909192"
-	                            "93949596979899";
+	char digits[TK_FORMAT_INT];
 	uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	size_t sign = v < 0, len = sign + count_digits(rest);
-	char *at = out + len;
-	*out = '-';
-	for (; rest >= 100; rest /= 100)
-		memcpy(at -= 2, &pairs[rest % 100 * 2], 2);
-	if (rest >= 10)
-		memcpy(at - 2, &pairs[rest * 2], 2);
-	else
-		at[-1] = (char)('0' + rest);
-	return len;
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (v < 0)
+		digits[--at] = '-';
+	memcpy(out, digits + at, sizeof digits - at);
+	return sizeof digits - at;
 }
 
 void tk_buf_add_int(struct tk_buf *b, int64_t v)

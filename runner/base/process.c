@@ -5,113 +5,40 @@
  * deadline, or when the run is cancelled. After fork the child calls async-signal-safe functions
  * only, so that threads of the caller do not matter. */
 #include "base/process.h"
-#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/present.h"
-#include "base/process_limits.h"
 #include "base/sandbox.h"
-#include "base/spawn.h"
-#include "base/try.h"
 
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
 #define STDERR_TAIL 8192
 #define GRACE_NS 2000000000
 #define LOOK_AROUND_MS 200 /* how late a SIGINT is seen that came just before poll() */
+#define TREE_INTERVAL_NS INT64_C(5000000000)
+#define LIMITS_INTERVAL_NS INT64_C(200000000)
+#define DISK_INTERVAL_NS INT64_C(1000000000)
+#define DISK_INTERVAL_MAX_NS INT64_C(10000000000)
+#define DISK_SHARE 20 /* at most one part in 20 of the time is spent counting */
+#define RESERVE_MAX_BYTES ((uint64_t)1 << 30)
 
-static volatile sig_atomic_t canceled;
-
-static void on_signal(int sig)
+static int resolve(const char *program, char **env, char **path, struct tk_error *err)
 {
-	(void)sig;
-	canceled = 1;
-}
-
-void tk_cancel_install_handlers(void)
-{
-	/* The second signal has its default effect: Ctrl-C twice ends the program at once. */
-	struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigemptyset(&a.sa_mask);
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGTERM, &a, NULL);
-}
-
-bool tk_cancel_is_requested(void)
-{
-	return canceled != 0;
-}
-
-/* ---- finding a program ---- */
-
-static bool is_program(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] && access(path, X_OK) == 0;
-}
-
-/* TK_ENOTFOUND comes without a message. */
-static int copy_path(const char *path, char **out)
-{
-	char *copy = tk_strdup(path);
-
-	*out = copy;
-	return TK_OK;
-}
-
-static int find_in(const char *program, const char *search, char **found)
-{
-	char candidate[PATH_MAX];
-
-	while (search && *search) {
-		size_t n = strcspn(search, ":");
-		int length =
-		        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, search, program);
-
-		/* An empty entry would mean the current folder: never run programs from there. */
-		if (n && length < (int)sizeof candidate && is_program(candidate))
-			return copy_path(candidate, found);
-		search += n + (search[n] == ':');
-	}
-	return TK_ENOTFOUND;
-}
-
-bool tk_process_find_program(const char *program, char **path)
-{
-	if (!strchr(program, '/'))
-		return !find_in(program, getenv("PATH"), path);
-	return access(program, X_OK) == 0 && !copy_path(program, path);
-}
-
-static int resolve(
-        const struct tk_process_spec *spec, char **env, char **path, struct tk_error *err)
-{
-	const char *program = spec->argv[0], *search = NULL;
-	int status;
+	const char *search = NULL;
 
 	for (char **e = env; *e; e++)
 		if (strncmp(*e, "PATH=", 5) == 0)
 			search = *e + 5;
-	status = strchr(program, '/') ? copy_path(program, path) : find_in(program, search, path);
-	if (status == TK_ENOTFOUND)
-		return tk_fail(err, status, "%s: no such program in PATH", program);
-	return status ? tk_fail(err, status, "out of memory") : TK_OK;
+	*path = strchr(program, '/') ? tk_strdup(program) : tk_process_find_in(program, search);
+	return *path ? TK_OK : tk_fail(err, TK_ENOTFOUND, "%s: no such program in PATH", program);
 }
 
 /* ---- starting it ---- */
@@ -170,7 +97,7 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	        .file_size_bytes = spec->file_size_bytes,
 	        .sandbox = spec->sandbox,
 	        .cgroup = spec->cgroup};
-	int status = resolve(spec, env, &path, err);
+	int status = resolve(spec->argv[0], env, &path, err);
 
 	child.path = path;
 	if (!status)
@@ -188,6 +115,224 @@ static int start(const struct tk_process_spec *spec, struct child *c, struct tk_
 	free(path);
 	tk_env_free(env);
 	return status;
+}
+
+/* ---- processes that it has started ---- */
+
+struct entry {
+	pid_t pid, parent, group;
+	bool found;
+};
+
+/* "PID (NAME) STATE PARENT GROUP ..."; the name may contain anything. */
+static bool read_entry(const char *name, struct entry *e)
+{
+	char path[64];
+	AUTO(tk_buf) text = TK_BUF_INIT;
+
+	*e = (struct entry){.pid = (pid_t)strtol(name, NULL, 10)};
+	if (e->pid <= 0)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)e->pid);
+	tk_file_read(path, 4096, &text, NULL);
+	const char *end = strrchr(tk_buf_cstr(&text), ')');
+	return end && sscanf(end, ") %*c %d %d", &e->parent, &e->group) == 2;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static bool has_found_parent(const struct entry *e, const struct entry *all, size_t count)
+{
+	const struct entry key = {.pid = e->parent};
+	const struct entry *parent = bsearch(&key, all, count, sizeof *all, compare_pids);
+
+	return parent && parent->found;
+}
+
+/* Parents usually have lower PIDs, so that one pass and one more to see the end are enough. */
+static unsigned count_found(struct entry *all, size_t count, pid_t child)
+{
+	unsigned found = 0;
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < count; i++) {
+			struct entry *e = &all[i];
+
+			if (e->found || (e->group != child && e->pid != child &&
+			                        !has_found_parent(e, all, count)))
+				continue;
+			e->found = changed = true;
+			found++;
+		}
+	}
+	return found;
+}
+
+/* The child, its process group and all descendants that are still linked to one of them. setsid()
+ * and namespaces hide none: bubblewrap's first process adopts orphans. Without bubblewrap, an
+ * orphan that has left the group is not found. 0: /proc cannot be read. */
+static unsigned count_tree(pid_t child)
+{
+	char **names = NULL;
+	size_t count = 0, n = 0;
+	struct entry *all;
+	unsigned found;
+
+	if (tk_dir_list("/proc", &names, &count, NULL))
+		return 0;
+	all = tk_calloc(count, sizeof *all);
+	for (size_t i = 0; i < count; i++)
+		n += read_entry(names[i], &all[n]);
+	qsort(all, n, sizeof *all, compare_pids);
+	found = count_found(all, n, child);
+	free(all);
+	tk_names_free(names, count);
+	return found;
+}
+
+/* "0.20 0.18 0.12 1/80 11206": running and all threads of the machine; 0: unknown. */
+static long count_all_threads(void)
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+
+	tk_file_read("/proc/loadavg", 256, &text, NULL);
+	const char *slash = strchr(tk_buf_cstr(&text), '/');
+	return slash ? strtol(slash + 1, NULL, 10) : 0;
+}
+
+void tk_process_tree_init(struct tk_process_tree *t, const struct tk_cgroup *cgroup)
+{
+	*t = (struct tk_process_tree){.threads_min = count_all_threads(), .cgroup = cgroup};
+}
+
+bool tk_process_tree_exceeds(struct tk_process_tree *t, pid_t child, unsigned max, int64_t now_ns)
+{
+	long threads;
+
+	if (t->cgroup)
+		return tk_cgroup_exceeds(t->cgroup, max);
+	threads = count_all_threads();
+	if (threads < t->threads_min)
+		t->threads_min = threads;
+	if (threads > 0 && threads - t->threads_min < (long)max &&
+	        now_ns - t->counted_ns < TREE_INTERVAL_NS)
+		return false;
+	t->counted_ns = now_ns;
+	return count_tree(child) > max;
+}
+
+/* ---- limits that are checked several times a second ---- */
+
+/* Those of a running program that are checked from outside. */
+struct limits {
+	const struct tk_process_spec *spec;
+	struct tk_process_tree tree;
+	uint64_t free_bytes;     /* of the disk, when the program started */
+	int64_t checked_ns;      /* when all were checked last */
+	int64_t disk_counted_ns; /* when the folders were counted last */
+	int64_t disk_count_ns;   /* how long that took */
+};
+
+static bool find_space(const char *path, uint64_t *free_bytes, uint64_t *all_bytes)
+{
+	struct statvfs disk;
+
+	if (statvfs(path, &disk) != 0)
+		return false;
+	*free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+	*all_bytes = (uint64_t)disk.f_blocks * disk.f_frsize;
+	return true;
+}
+
+/* To be called before the program starts. */
+static void init_limits(struct limits *l, const struct tk_process_spec *spec)
+{
+	uint64_t all = 0;
+
+	*l = (struct limits){.spec = spec};
+	if (spec->process_max)
+		tk_process_tree_init(&l->tree, spec->cgroup);
+	if (spec->disk_paths)
+		find_space(spec->disk_paths[0], &l->free_bytes, &all);
+}
+
+static bool is_log_too_long(const struct tk_process_spec *spec)
+{
+	struct stat st;
+
+	return spec->log_max_bytes && lstat(spec->log_path, &st) == 0 &&
+	       (uint64_t)st.st_size > spec->log_max_bytes;
+}
+
+/* Files that were removed and are still open are found by the free space alone. */
+static bool is_disk_nearly_full(const struct limits *l, uint64_t *free_bytes)
+{
+	uint64_t all = 0, reserve;
+
+	*free_bytes = 0;
+	if (!find_space(l->spec->disk_paths[0], free_bytes, &all))
+		return false;
+	reserve = all / 100 < RESERVE_MAX_BYTES ? all / 100 : RESERVE_MAX_BYTES;
+	return *free_bytes < reserve && *free_bytes < l->free_bytes;
+}
+
+/* A tree of many files takes seconds to count, so that it is counted less often; so is one while
+ * the disk has lost less than half of the limit. Others may have freed space. */
+static bool is_disk_count_due(const struct limits *l, uint64_t free_bytes, int64_t now_ns)
+{
+	const int64_t since = now_ns - l->disk_counted_ns;
+
+	if (since < DISK_INTERVAL_NS || since < DISK_SHARE * l->disk_count_ns)
+		return false;
+	return since >= DISK_INTERVAL_MAX_NS ||
+	       free_bytes + l->spec->disk_max_bytes / 2 < l->free_bytes;
+}
+
+static bool is_tree_too_large(struct limits *l, int64_t now_ns)
+{
+	uint64_t bytes = 0;
+
+	for (const char *const *path = l->spec->disk_paths; *path; path++)
+		bytes += tk_dir_disk_bytes(*path);
+	l->disk_counted_ns = now_ns;
+	l->disk_count_ns = tk_clock_monotonic_ns() - now_ns;
+	return bytes > l->spec->disk_max_bytes;
+}
+
+static enum tk_process_limit check_disk(struct limits *l, int64_t now_ns)
+{
+	uint64_t free_bytes;
+
+	if (!l->spec->disk_paths || !l->spec->disk_max_bytes)
+		return TK_LIMIT_NONE;
+	if (is_disk_nearly_full(l, &free_bytes))
+		return TK_LIMIT_DISK_FULL;
+	if (!is_disk_count_due(l, free_bytes, now_ns))
+		return TK_LIMIT_NONE;
+	return is_tree_too_large(l, now_ns) ? TK_LIMIT_DISK : TK_LIMIT_NONE;
+}
+
+/* Returns at once where the last check was less than 200 ms ago. */
+static enum tk_process_limit find_exceeded(struct limits *l, pid_t child, int64_t now_ns)
+{
+	const struct tk_process_spec *spec = l->spec;
+
+	if (now_ns - l->checked_ns < LIMITS_INTERVAL_NS)
+		return TK_LIMIT_NONE;
+	l->checked_ns = now_ns;
+	if (is_log_too_long(spec))
+		return TK_LIMIT_LOG;
+	if (spec->process_max &&
+	        tk_process_tree_exceeds(&l->tree, child, spec->process_max, now_ns))
+		return TK_LIMIT_PROCESSES;
+	return check_disk(l, now_ns);
 }
 
 /* ---- watching it ---- */
@@ -263,11 +408,11 @@ static void ask_to_end(struct child *c)
 
 /* A program that has escaped its limits gets no time to end. */
 static void check_limits(
-        struct tk_process_limits *limits, struct child *c, struct tk_process_result *r, int64_t now)
+        struct limits *limits, struct child *c, struct tk_process_result *r, int64_t now)
 {
 	if (r->exceeded)
 		return;
-	r->exceeded = tk_process_limits_check(limits, c->pid, now);
+	r->exceeded = find_exceeded(limits, c->pid, now);
 	if (r->exceeded)
 		kill_all(limits->spec, c);
 }
@@ -280,8 +425,8 @@ static int output_failed(
 	        err, TK_EDATA, "%s: more than %zu bytes of output", spec->argv[0], r->out.max);
 }
 
-static int watch(struct tk_process_limits *limits, struct child *c, struct tk_process_result *r,
-        struct tk_error *err)
+static int watch(
+        struct limits *limits, struct child *c, struct tk_process_result *r, struct tk_error *err)
 {
 	const struct tk_process_spec *spec = limits->spec;
 	int status = TK_OK;
@@ -335,7 +480,7 @@ int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
 {
 	struct child c = {.pidfd = -1, .out = -1, .err = -1};
-	struct tk_process_limits limits;
+	struct limits limits;
 	int64_t begin = tk_clock_monotonic_ns();
 	int status;
 
@@ -344,7 +489,7 @@ int tk_process_run(
 	result->out.max = spec->capture_max ? spec->capture_max : CAPTURE_DEFAULT;
 	if (tk_cancel_is_requested())
 		return tk_fail(err, TK_ECANCELED, "canceled");
-	tk_process_limits_init(&limits, spec);
+	init_limits(&limits, spec);
 	status = start(spec, &c, err);
 	if (!status) {
 		status = watch(&limits, &c, result, err);

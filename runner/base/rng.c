@@ -1,7 +1,7 @@
 /* splitmix64 (Steele, Lea, Flood 2014) and xoshiro256** (Blackman and Vigna 2018): the same numbers
  * on every machine.
  */
-#include "base/rng.h"
+#include "base/base.h"
 
 #include <math.h>
 
@@ -64,24 +64,17 @@ uint64_t tk_rng_below(struct tk_rng *r, uint64_t n)
 	return (uint64_t)(m >> 64);
 }
 
-static void swap_items(char *a, char *b, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		char t = a[i];
-
-		a[i] = b[i];
-		b[i] = t;
-	}
-}
-
 void tk_rng_shuffle(struct tk_rng *r, void *items, size_t n, size_t item_size)
 {
-	char *base = items;
-
 	for (size_t i = n; i > 1; i--) {
-		size_t j = tk_rng_below(r, i);
+		char *a = (char *)items + tk_rng_below(r, i) * item_size,
+		     *b = (char *)items + (i - 1) * item_size;
 
-		if (j != i - 1)
-			swap_items(base + j * item_size, base + (i - 1) * item_size, item_size);
+		for (size_t k = 0; k < item_size; k++) {
+			char t = a[k];
+
+			a[k] = b[k];
+			b[k] = t;
+		}
 	}
 }

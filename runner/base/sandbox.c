@@ -1,21 +1,11 @@
 /* See sandbox.h. */
-#include "base/sandbox.h"
-#include "base/memory.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "base/process.h"
 #include "base/sandbox_internal.h"
 
@@ -43,13 +33,13 @@ enum tk_sandbox_mode tk_sandbox_mode(void)
 
 bool tk_sandbox_mode_parse(const char *name, enum tk_sandbox_mode *out)
 {
-	for (int i = TK_SANDBOX_OFF; i <= TK_SANDBOX_REQUIRED; i++) {
-		if (strcmp(mode_names[i], name) != 0)
-			continue;
+	int i = TK_SANDBOX_OFF;
+
+	while (i <= TK_SANDBOX_REQUIRED && strcmp(mode_names[i], name) != 0)
+		i++;
+	if (i <= TK_SANDBOX_REQUIRED)
 		*out = (enum tk_sandbox_mode)i;
-		return true;
-	}
-	return false;
+	return i <= TK_SANDBOX_REQUIRED;
 }
 
 const char *tk_sandbox_method_name(enum tk_sandbox_method method)
@@ -112,12 +102,10 @@ void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
 	add_hidden(out, getenv("TMPDIR"));
 }
 
-static bool is_hidden_itself(const char *path, char *const *hidden)
+void tk_sandbox_free_paths(char **paths)
 {
-	for (; *hidden; hidden++)
-		if (tk_sandbox_is_below(*hidden, path))
-			return true;
-	return false;
+	for (; *paths; paths++)
+		free(*paths);
 }
 
 static bool is_below_any(const char *path, char *const *folders)
@@ -135,8 +123,7 @@ bool tk_sandbox_is_hidden(const char *path)
 
 	tk_sandbox_list_hidden(hidden);
 	found = is_below_any(realpath(path, real) ? real : path, hidden);
-	for (char **h = hidden; *h; h++)
-		free(*h);
+	tk_sandbox_free_paths(hidden);
 	return found;
 }
 
@@ -147,8 +134,11 @@ static bool shows_too_much(const char *path, char *const *hidden)
 	const char *user = getenv("HOME");
 	char real[PATH_MAX], home[PATH_MAX];
 
-	if (!realpath(path, real) || is_hidden_itself(real, hidden))
+	if (!realpath(path, real))
 		return true;
+	for (; *hidden; hidden++)
+		if (tk_sandbox_is_below(*hidden, real))
+			return true;
 	return user && realpath(user, home) && tk_sandbox_is_below(home, real);
 }
 
@@ -194,14 +184,13 @@ static void add_folder(struct tools *t, char *folder);
 static void add_program(struct tools *t, char *path)
 {
 	char *folder = path ? tk_strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
+	bool is_tool = folder && is_bin(folder);
 
-	if (folder && is_bin(folder)) {
+	if (is_tool)
 		add_folder(t, folder);
-		free(path);
-		return;
-	}
-	free(folder);
-	if (path && may_show(t, path))
+	else
+		free(folder);
+	if (!is_tool && path && may_show(t, path))
 		t->out[t->count++] = path;
 	else
 		free(path);
@@ -210,17 +199,16 @@ static void add_program(struct tools *t, char *path)
 /* By the name that the link has for it and by its own: another link may be on the way. */
 static void add_target(struct tools *t, const char *folder, const char *name)
 {
-	char *link = tk_path_join(folder, name), text[PATH_MAX], *joined = NULL;
-	const ssize_t n = link ? readlink(link, text, sizeof text - 1) : -1;
+	AUTO_TEXT link = tk_path_join(folder, name);
+	char text[PATH_MAX];
+	const ssize_t n = readlink(link, text, sizeof text - 1);
 
-	if (n > 0) {
-		text[n] = '\0';
-		joined = tk_path_join(folder, text);
-		add_program(t, joined ? tk_path_make_absolute(joined) : NULL);
-		add_program(t, realpath(link, NULL));
-	}
-	free(joined);
-	free(link);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	AUTO_TEXT joined = tk_path_join(folder, text);
+	add_program(t, tk_path_make_absolute(joined));
+	add_program(t, realpath(link, NULL));
 }
 
 static void add_targets(struct tools *t, const char *folder)
@@ -240,7 +228,7 @@ static void add_folder(struct tools *t, char *folder)
 {
 	bool is_alone = false;
 
-	if (!folder || !may_show(t, folder)) {
+	if (!may_show(t, folder)) {
 		free(folder);
 		return;
 	}
@@ -275,8 +263,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 			at += len + (at[len] == ':');
 		}
 	}
-	for (char **h = hidden; *h; h++)
-		free(*h);
+	tk_sandbox_free_paths(hidden);
 }
 
 /* ---- the method ---- */
@@ -285,10 +272,8 @@ static struct tk_sandbox *new_sandbox(enum tk_sandbox_method method)
 {
 	struct tk_sandbox *s = tk_calloc(1, sizeof *s);
 
-	if (s) {
-		s->method = method;
-		s->ruleset = s->report_read = s->report_write = -1;
-	}
+	s->method = method;
+	s->ruleset = s->report_read = s->report_write = -1;
 	return s;
 }
 
@@ -311,7 +296,7 @@ static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
 	static const struct tk_sandbox_policy policy;
 	static const char *const argv[] = {"true", NULL};
 	struct tk_sandbox *s = new_sandbox(method);
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .sandbox = s};
 	int status = prepare(s, &policy, err);
 
@@ -319,7 +304,6 @@ static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
 		status = tk_process_run(&spec, &result, err);
 	if (!status)
 		status = tk_process_check(&spec, &result, err);
-	tk_process_result_free(&result);
 	tk_sandbox_free(s);
 	return !status;
 }
@@ -370,54 +354,42 @@ bool tk_sandbox_is_sufficient(enum tk_sandbox_method method)
 	return configured != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
 }
 
-static int check_required(enum tk_sandbox_method method, struct tk_error *err)
-{
-	if (tk_sandbox_is_sufficient(method))
-		return TK_OK;
-	return tk_fail(err, TK_EUNSUPPORTED,
-	        "a sandbox is required (`sandbox: required`), and this machine has neither a "
-	        "working bubblewrap nor Landlock: %s",
-	        reason);
-}
-
 int tk_sandbox_new(
         const struct tk_sandbox_policy *policy, struct tk_sandbox **out, struct tk_error *err)
 {
 	enum tk_sandbox_method method = tk_sandbox_method();
-	struct tk_error why = {0};
 	struct tk_sandbox *s;
-	int status = check_required(method, err);
+	bool has_next;
 
 	*out = NULL;
-	if (status || method == TK_SANDBOX_NONE)
-		return status;
+	if (!tk_sandbox_is_sufficient(method))
+		return tk_fail(err, TK_EUNSUPPORTED,
+		        "a sandbox is required (`sandbox: required`), and this machine has neither "
+		        "a working bubblewrap nor Landlock: %s",
+		        reason);
+	if (method == TK_SANDBOX_NONE)
+		return TK_OK;
 	s = new_sandbox(method);
-	if (!prepare(s, policy, &why)) {
+	int status = prepare(s, policy, err);
+	if (!status) {
 		*out = s;
 		return TK_OK;
 	}
-	if (tk_sandbox_give_up(s)) {
-		tk_sandbox_free(s);
-		return tk_sandbox_new(policy, out, err);
-	}
+	has_next = tk_sandbox_give_up(s);
 	tk_sandbox_free(s);
-	return tk_fail(err, why.status, "%s", why.message);
+	return has_next ? tk_sandbox_new(policy, out, err) : status;
 }
 
 void tk_sandbox_free(struct tk_sandbox *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->prefix_count; i++)
-		free(s->prefix[i]);
-	free(s->prefix);
+	tk_names_free(s->prefix, s->prefix_count);
 	free(s->program);
-	if (s->report_read >= 0)
-		close(s->report_read);
-	if (s->report_write >= 0)
-		close(s->report_write);
-	if (s->ruleset >= 0)
-		close(s->ruleset);
+	const int fds[] = {s->report_read, s->report_write, s->ruleset};
+	for (size_t i = 0; i < 3; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	free(s);
 }
 
@@ -445,16 +417,13 @@ static bool starts_shell(const struct tk_sandbox *s)
 	const size_t n = s->prefix_count - TK_SANDBOX_REPORT_OPTIONS;
 	const char **argv = tk_calloc(n + 5, sizeof *argv);
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
 	bool started;
 
-	if (!argv)
-		return false;
 	for (size_t i = 0; i < n; i++)
 		argv[i] = s->prefix[i];
 	memcpy(argv + n, tail, sizeof tail);
 	started = !tk_process_run(&spec, &result, NULL) && result.exit_code == SHELL_EXIT_CODE;
-	tk_process_result_free(&result);
 	free(argv);
 	return started;
 }
@@ -483,14 +452,11 @@ bool tk_sandbox_give_up(const struct tk_sandbox *s)
 static pid_t find_child(pid_t parent)
 {
 	char path[64];
-	struct tk_buf text = TK_BUF_INIT;
-	long child = 0;
+	AUTO(tk_buf) text = TK_BUF_INIT;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
-	if (!tk_file_read(path, 4096, &text, NULL))
-		child = strtol(tk_buf_cstr(&text), NULL, 10);
-	tk_buf_free(&text);
-	return (pid_t)child;
+	tk_file_read(path, 4096, &text, NULL);
+	return (pid_t)strtol(tk_buf_cstr(&text), NULL, 10);
 }
 
 pid_t tk_sandbox_find_program(struct tk_sandbox *s, pid_t child)

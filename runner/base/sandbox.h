@@ -7,10 +7,9 @@
  * docs/explanation/sandbox.md says what each of them stops. */
 #ifndef TK_BASE_SANDBOX_H
 #define TK_BASE_SANDBOX_H
-#include <stdbool.h>
+#include "base/base.h"
 #include <sys/types.h>
 
-struct tk_error;
 struct tk_sandbox;
 
 enum tk_sandbox_mode { TK_SANDBOX_OFF, TK_SANDBOX_AUTO, TK_SANDBOX_REQUIRED };

@@ -11,14 +11,10 @@
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/file.h"
 
 #if defined __x86_64__
 #define NATIVE_ARCH AUDIT_ARCH_X86_64

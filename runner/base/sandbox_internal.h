@@ -3,7 +3,6 @@
 #define TK_BASE_SANDBOX_INTERNAL_H
 #include "base/sandbox.h"
 #include <linux/filter.h>
-#include <stddef.h>
 
 #define TK_SANDBOX_FILTER_MAX 400
 #define TK_SANDBOX_REPORT_OPTIONS 2
@@ -32,6 +31,8 @@ void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1]);
  * only that folder and what its links lead to. NULL-terminated; the caller frees each. */
 #define TK_SANDBOX_TOOLS_MAX 128
 void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1]);
+/* Of either list. */
+void tk_sandbox_free_paths(char **paths);
 /* A name in /dev: of NVIDIA's driver, of AMD's or of the kernel's for both. */
 bool tk_sandbox_is_gpu_node(const char *name);
 /* The same path or below it. */

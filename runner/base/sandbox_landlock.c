@@ -1,17 +1,10 @@
 /* Rules of Landlock. Structures and bits are declared here: the headers of a system may be older
  * than its kernel. */
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
 #include "base/sandbox_internal.h"
 
 #define EXECUTE (1ull << 0)
@@ -90,13 +83,12 @@ static void allow_all_but_hidden(const struct rules *r, const char *folder, int 
 	if (depth == DEPTH_MAX || tk_dir_list(folder, &names, &count, NULL))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		char *path = tk_path_join(folder, names[i]);
+		AUTO_TEXT path = tk_path_join(folder, names[i]);
 		struct stat st;
 
 		/* a link's target has its own rule, or none */
-		if (path && lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
+		if (lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
 			allow_all_but_hidden(r, path, depth + 1);
-		free(path);
 	}
 	tk_names_free(names, count);
 }
@@ -147,10 +139,8 @@ int tk_sandbox_prepare_landlock(
 	allow_all_but_hidden(&r, "/", 0);
 	allow_devices(&r, policy);
 	tk_sandbox_list_tools(tools);
-	for (char **t = tools; *t; t++) {
+	for (char **t = tools; *t; t++)
 		allow(&r, *t, READ);
-		free(*t);
-	}
 	for (const char *const *p = policy->readable; p && *p; p++)
 		allow(&r, *p, READ);
 	for (const char *const *p = policy->writable; p && *p; p++)
@@ -159,8 +149,8 @@ int tk_sandbox_prepare_landlock(
 		allow(&r, "/run/nvidia-persistenced", r.handled);
 		allow(&r, "/tmp/nvidia-mps", r.handled);
 	}
-	for (char **h = hidden; *h; h++)
-		free(*h);
+	tk_sandbox_free_paths(hidden);
+	tk_sandbox_free_paths(tools);
 	s->ruleset = r.fd;
 	s->file_rights = r.handled & (READ | WRITE_FILE | TRUNCATE);
 	return TK_OK;

@@ -1,9 +1,7 @@
-/* See serializer.h. */
-#include "base/serializer.h"
-#include "base/memory.h"
+/* See base.h. */
+#include "base/base.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LARGEST 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 
@@ -18,14 +16,8 @@ void tk_serialize_double(struct tk_serializer *n, double *field)
 		return;
 	}
 	if (n->count == n->cap) {
-		size_t cap = n->cap ? 2 * n->cap : 256;
-		double *grown = tk_realloc(n->at, cap * sizeof *grown);
-
-		n->failed = !grown;
-		if (!grown)
-			return;
-		n->at = grown;
-		n->cap = cap;
+		n->cap = n->cap ? 2 * n->cap : 256;
+		n->at = tk_reallocarray(n->at, n->cap, sizeof *n->at);
 	}
 	n->at[n->count++] = *field;
 }

@@ -1,23 +1,11 @@
-#include "base/signature.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/process.h"
-#include "base/try.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
+
 #include <unistd.h>
+
+#include "base/process.h"
 
 /* An agent may ask for a confirmation, a token for a touch. */
 #define DEADLINE_S 60.0
-
-static int make_signature_path(const char *path, char **out, struct tk_error *err)
-{
-	*out = tk_sprintf("%s.sig", path);
-	return TK_OK;
-}
 
 /* input NULL: none. out (may be NULL): stdout. A refusal of ssh-keygen is `refusal`. */
 static int run_ssh_keygen(const char *const *argv, const char *input, enum tk_status refusal,
@@ -41,14 +29,12 @@ int tk_signature_write(const char *key, const char *path, struct tk_error *err)
 {
 	const char *const argv[] = {"ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n",
 	        TK_SIGNATURE_NAMESPACE, "--", path, NULL};
-	char *signature = NULL;
-	int status = key ? make_signature_path(path, &signature, err) : TK_OK;
+	AUTO_TEXT signature = tk_sprintf("%s.sig", path);
 
-	if (!key || status)
-		return status;
+	if (!key)
+		return TK_OK;
 	unlink(signature); /* ssh-keygen would ask whether to replace it */
-	free(signature);
-	status = run_ssh_keygen(argv, NULL, TK_EIO, NULL, err);
+	int status = run_ssh_keygen(argv, NULL, TK_EIO, NULL, err);
 	return status ? tk_error_add_context(err, "cannot sign %s with %s", path, key) : TK_OK;
 }
 
@@ -90,20 +76,17 @@ static int verify(
 
 int tk_signature_verify(const char *allowed_signers, const char *path, struct tk_error *err)
 {
-	AUTO_TEXT signature = NULL;
-	int status = allowed_signers ? make_signature_path(path, &signature, err) : TK_OK;
+	AUTO_TEXT signature = tk_sprintf("%s.sig", path);
 
-	if (!allowed_signers || status)
-		return status;
+	if (!allowed_signers)
+		return TK_OK;
 	if (!tk_file_exists(allowed_signers))
-		status = tk_fail(err, TK_ENOTFOUND,
+		return tk_fail(err, TK_ENOTFOUND,
 		        "%s: no such file; expected the signers that signing.allowed_signers names",
 		        allowed_signers);
-	else if (!tk_file_exists(signature))
-		status = tk_fail(err, TK_EDATA,
+	if (!tk_file_exists(signature))
+		return tk_fail(err, TK_EDATA,
 		        "%s: is not signed: %s is missing, and signing.allowed_signers is set",
 		        path, signature);
-	else
-		status = verify(allowed_signers, path, signature, err);
-	return status;
+	return verify(allowed_signers, path, signature, err);
 }

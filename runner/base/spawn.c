@@ -1,55 +1,31 @@
-#include "base/spawn.h"
-#include "base/memory.h"
-
+/* Starts children: their environment, and all that happens between fork and exec. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
-#include "base/error.h"
+#include "base/process.h"
 #include "base/sandbox_internal.h"
-#include "base/try.h"
 
 #define HIGH_FD 10 /* the child's copies of its descriptors, out of the way of 0 to 2 */
 
-/* What the child could not do. It reports this and errno through a pipe that exec closes. */
-enum step {
-	STEP_SESSION,
-	STEP_PARENT,
-	STEP_CGROUP,
-	STEP_CORES,
-	STEP_LIMITS,
-	STEP_FILES,
-	STEP_CWD,
-	STEP_SANDBOX,
-	STEP_EXEC
-};
-
-static const char *const step_names[] = {[STEP_SESSION] = "its session",
-        [STEP_PARENT] = "its parent process",
-        [STEP_CGROUP] = "its control group",
-        [STEP_CORES] = "its cores",
-        [STEP_LIMITS] = "its limits",
-        [STEP_FILES] = "its descriptors",
-        [STEP_CWD] = "its working folder",
-        [STEP_SANDBOX] = "its sandbox",
-        [STEP_EXEC] = "its program"};
-
+/* What the child could not do, as a literal of this program. It reports this and errno through a
+ * pipe that exec closes. */
 struct failure {
-	enum step step;
+	const char *step;
 	int error;
 };
 
+static const char cwd_step[] = "its working folder", exec_step[] = "its program";
+
 /* ---- the child: only system calls between fork and exec, so that threads do not matter ---- */
 
-static _Noreturn void fail_child(int report, enum step step)
+static _Noreturn void fail_child(int report, const char *step)
 {
 	const struct failure f = {step, errno};
 	ssize_t written = write(report, &f, sizeof f);
@@ -160,30 +136,30 @@ static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t
 	/* Also a process group of its own. Without the tracker's terminal: a program could type
 	 * commands into it (TIOCSTI), or become its foreground and read what is typed. */
 	if (setsid() < 0)
-		fail_child(report, STEP_SESSION);
+		fail_child(report, "its session");
 	if (die_with_parent(parent) != 0)
-		fail_child(report, STEP_PARENT);
+		fail_child(report, "its parent process");
 	if (spec->cgroup && tk_cgroup_enter(spec->cgroup) != 0)
-		fail_child(report, STEP_CGROUP);
+		fail_child(report, "its control group");
 	if (spec->below_caller)
 		step_below_caller();
 	if (spec->cores && sched_setaffinity(0, sizeof *spec->cores, spec->cores) != 0)
-		fail_child(report, STEP_CORES);
+		fail_child(report, "its cores");
 	if (limit(RLIMIT_CORE, 0) != 0 ||
 	        (spec->address_space_bytes && limit(RLIMIT_AS, spec->address_space_bytes) != 0) ||
 	        (spec->file_size_bytes && limit(RLIMIT_FSIZE, spec->file_size_bytes) != 0))
-		fail_child(report, STEP_LIMITS);
+		fail_child(report, "its limits");
 	if (spec->nice && setpriority(PRIO_PROCESS, 0, spec->nice) != 0)
-		fail_child(report, STEP_LIMITS);
+		fail_child(report, "its limits");
 	if (set_files(spec, report) != 0)
-		fail_child(report, STEP_FILES);
+		fail_child(report, "its descriptors");
 	default_signals();
 	if (spec->cwd && chdir(spec->cwd) != 0)
-		fail_child(report, STEP_CWD);
+		fail_child(report, cwd_step);
 	if (spec->sandbox && tk_sandbox_enter(spec->sandbox) != 0)
-		fail_child(report, STEP_SANDBOX);
+		fail_child(report, "its sandbox");
 	execve(spec->path, (char *const *)spec->argv, spec->env);
-	fail_child(report, STEP_EXEC);
+	fail_child(report, exec_step);
 }
 
 /* ---- the parent ---- */
@@ -227,11 +203,11 @@ static int await_exec(
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	errno = f.error;
-	if (f.step == STEP_EXEC)
+	if (f.step == exec_step)
 		return tk_fail_errno(err, "starting %s", spec->argv[0]);
-	if (f.step == STEP_CWD)
+	if (f.step == cwd_step)
 		return tk_fail_errno(err, "%s: working folder %s", spec->argv[0], spec->cwd);
-	return tk_fail_errno(err, "starting %s: %s", spec->argv[0], step_names[f.step]);
+	return tk_fail_errno(err, "starting %s: %s", spec->argv[0], f.step);
 }
 
 static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
@@ -307,4 +283,139 @@ int tk_spawn_open_stdio(struct tk_error *err)
 	} while (fd < 3);
 	close(fd);
 	return TK_OK;
+}
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+extern char **environ;
+
+/* Whole names: a prefix such as CUDA_ or SSH_ would also pass keys and tokens. docs/explanation/
+ * sandbox.md has this list. */
+static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ",
+        "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CC", "CXX", "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING", "CUDA_HOME",
+        "CUDA_PATH", "CUDA_CACHE_DISABLE", "CUDA_CACHE_MAXSIZE", "CUDA_INJECTION64_PATH",
+        "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "NVIDIA_VISIBLE_DEVICES",
+        "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE", "HIP_VISIBLE_DEVICES", "HIP_PATH",
+        "HIP_PLATFORM", "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "ROCM_HOME", "CCACHE_DIR",
+        "CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_MAXSIZE", "CCACHE_CONFIGPATH",
+        "CCACHE_NOHASHDIR", "CCACHE_SLOPPINESS", "CCACHE_COMPILERCHECK", "ASAN_OPTIONS",
+        "LSAN_OPTIONS", "UBSAN_OPTIONS", NULL};
+
+/* How git reaches a repository, and pip an index. */
+static const char *const kept_for_network[] = {"SSH_AUTH_SOCK", "http_proxy", "https_proxy",
+        "HTTPS_PROXY", "ftp_proxy", "FTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+        "PIP_CERT", "REQUESTS_CA_BUNDLE", NULL};
+
+static bool has_name(const char *const *names, const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (; *names; names++)
+		if (strlen(*names) == n && memcmp(*names, variable, n) == 0)
+			return true;
+	return false;
+}
+
+/* Replaces the variable of the same name or appends. `env` has room. */
+static void set_variable(char **env, size_t *count, const char *variable)
+{
+	size_t n = strcspn(variable, "="), i = 0;
+	char *copy = tk_strdup(variable);
+
+	while (i < *count && (strncmp(env[i], variable, n) != 0 || env[i][n] != '='))
+		i++;
+	if (i == *count)
+		(*count)++;
+	else
+		free(env[i]);
+	env[i] = copy;
+}
+
+char **tk_env_new_scrubbed(const char *const *extra, bool for_network)
+{
+	static const char *const fixed[] = {"LANG=C", "LC_ALL=C", NULL};
+	size_t room = 3, count = 0;
+	char **env;
+
+	for (char **e = environ; e && *e; e++)
+		room++;
+	for (const char *const *e = extra; e && *e; e++)
+		room++;
+	env = tk_calloc(room, sizeof *env);
+	for (char **e = environ; e && *e; e++)
+		if (has_name(kept, *e) || (for_network && has_name(kept_for_network, *e)))
+			set_variable(env, &count, *e);
+	for (const char *const *e = fixed; *e; e++)
+		set_variable(env, &count, *e);
+	for (const char *const *e = extra; e && *e; e++)
+		set_variable(env, &count, *e);
+	return env;
+}
+
+void tk_env_free(char **env)
+{
+	for (char **e = env; e && *e; e++)
+		free(*e);
+	free(env);
+}
+
+/* ---- stopping, and finding a program --------------------------------------------------------- */
+
+static volatile sig_atomic_t canceled;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	canceled = 1;
+}
+
+void tk_cancel_install_handlers(void)
+{
+	/* The second signal has its default effect: Ctrl-C twice ends the program at once. */
+	struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+}
+
+bool tk_cancel_is_requested(void)
+{
+	return canceled != 0;
+}
+
+static bool is_program(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] && access(path, X_OK) == 0;
+}
+
+char *tk_process_find_in(const char *program, const char *search)
+{
+	char candidate[PATH_MAX];
+
+	while (search && *search) {
+		size_t n = strcspn(search, ":");
+		int length =
+		        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, search, program);
+
+		/* An empty entry would mean the current folder: never run programs from there. */
+		if (n && length < (int)sizeof candidate && is_program(candidate))
+			return tk_strdup(candidate);
+		search += n + (search[n] == ':');
+	}
+	return NULL;
+}
+
+bool tk_process_find_program(const char *program, char **path)
+{
+	char *found = !strchr(program, '/')        ? tk_process_find_in(program, getenv("PATH"))
+	              : access(program, X_OK) == 0 ? tk_strdup(program)
+	                                           : NULL;
+
+	if (found)
+		*path = found;
+	return found;
 }

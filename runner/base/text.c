@@ -1,7 +1,153 @@
-/* The one place that decodes UTF-8 and knows which characters are dangerous to print. */
-#include "base/text.h"
+/* Buffers for text and bytes, UTF-8 and the characters that are dangerous to print, suggestions. */
+#include "base/base.h"
 
-#include <string.h>
+static size_t max_len(const struct tk_buf *b)
+{
+	return b->max ? b->max : TK_BUF_MAX_DEFAULT;
+}
+
+/* Makes room for `more` bytes and a NUL; false where that failed, now or before. */
+static bool grow(struct tk_buf *b, size_t more)
+{
+	size_t max = max_len(b), cap = b->cap ? b->cap : 64;
+
+	if (b->status)
+		return false;
+	if (more > max || b->len > max - more) {
+		if (!b->max)
+			tk_check_memory(NULL);
+		b->status = TK_EDATA;
+		return false;
+	}
+	while (cap <= b->len + more)
+		cap *= 2;
+	b->data = tk_realloc(b->data, cap);
+	b->cap = cap;
+	return true;
+}
+
+/* As grow(), without a call in the usual case: texts are added piece by piece. */
+static inline bool reserve(struct tk_buf *b, size_t more)
+{
+	bool has_room = !b->status && more < b->cap - b->len && more <= max_len(b) - b->len;
+	return has_room || grow(b, more);
+}
+
+void tk_buf_add(struct tk_buf *b, const void *data, size_t len)
+{
+	if (!reserve(b, len))
+		return;
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+char *tk_buf_reserve(struct tk_buf *b, size_t more)
+{
+	return reserve(b, more) ? b->data + b->len : NULL;
+}
+
+void tk_buf_commit(struct tk_buf *b, size_t len)
+{
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
+{
+	char small[256];
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof small, fmt, ap);
+	if (n < 0)
+		b->status = b->status ? b->status : TK_EDATA;
+	else if ((size_t)n < sizeof small)
+		tk_buf_add(b, small, (size_t)n);
+	else if (reserve(b, (size_t)n)) {
+		vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tk_buf_add_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+void tk_buf_add_utf8(struct tk_buf *b, const char *s, size_t len)
+{
+	size_t start = 0, i = 0;
+
+	while (i < len) {
+		size_t n = tk_utf8_decode(s + i, len - i, NULL);
+
+		if (n) {
+			i += n;
+			continue;
+		}
+		tk_buf_add(b, s + start, i - start);
+		tk_buf_add_str(b, "\xef\xbf\xbd");
+		start = ++i;
+	}
+	tk_buf_add(b, s + start, len - start);
+}
+
+void tk_buf_clear(struct tk_buf *b)
+{
+	b->len = 0;
+	b->status = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+const char *tk_buf_cstr(const struct tk_buf *b)
+{
+	return b->data && !b->status ? b->data : "";
+}
+
+int tk_buf_status(const struct tk_buf *b, struct tk_error *err)
+{
+	if (b->status)
+		return tk_fail(err, b->status, "more than %zu bytes", b->max);
+	return TK_OK;
+}
+
+char *tk_buf_detach(struct tk_buf *b, struct tk_error *err)
+{
+	char *data;
+
+	if (!b->status)
+		reserve(b, 0);
+	if (tk_buf_status(b, err)) {
+		tk_buf_free(b);
+		return NULL;
+	}
+	data = b->data;
+	data[b->len] = '\0';
+	b->data = NULL;
+	b->len = b->cap = 0;
+	return data;
+}
+
+void tk_buf_free(struct tk_buf *b)
+{
+	if (!b)
+		return;
+	free(b->data);
+	b->data = NULL;
+	b->len = b->cap = 0;
+	b->status = 0;
+}
+
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 size_t tk_utf8_decode(const char *text, size_t left, uint32_t *code)
 {
@@ -115,5 +261,94 @@ void tk_text_copy_line(char *out, size_t size, const char *text)
 const char *tk_text_format_excerpt(const char *text, char out[TK_TEXT_EXCERPT_SIZE])
 {
 	tk_text_copy_line(out, TK_TEXT_EXCERPT_SIZE, text);
+	return out;
+}
+
+/* ---- suggestions ----------------------------------------------------------------------------- */
+
+#define NAME_MAX_LENGTH 63
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Three rows are enough: a transposition looks two rows back. Names longer than the rows are never
+ * near. */
+static size_t distance(const char *a, size_t n, const char *b, size_t m)
+{
+	size_t rows[3][NAME_MAX_LENGTH + 1];
+
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *now = rows[i % 3], *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			now[j] = smaller(smaller(last[j], now[j - 1]) + 1,
+			        last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = smaller(now[j], before[j - 2] + 1);
+		}
+	}
+	return rows[n % 3][m];
+}
+
+const char *tk_suggest_name(const char *name, const char *const *names)
+{
+	const char *best = NULL;
+	size_t length = strlen(name), best_distance = (size_t)-1;
+
+	if (length > NAME_MAX_LENGTH)
+		return NULL;
+	for (; *names; names++) {
+		size_t m = strlen(*names), d;
+
+		if (m > NAME_MAX_LENGTH)
+			continue;
+		d = distance(name, length, *names, m);
+		if ((d <= 2 || d <= length / 3) && d < length && d < best_distance) {
+			best = *names;
+			best_distance = d;
+		}
+	}
+	return best;
+}
+
+/* "A, B, C", with `last` before the last one. */
+static void list_names(const char *const *names, const char *last, char *out, int size)
+{
+	int len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; names[i] && len < size; i++)
+		len += snprintf(out + len, (size_t)(size - len), "%s%s",
+		        i == 0         ? ""
+		        : names[i + 1] ? ", "
+		                       : last,
+		        names[i]);
+}
+
+const char *tk_suggest_hint(const char *name, const char *const *names, const char *otherwise,
+        char out[TK_SUGGEST_HINT_SIZE])
+{
+	const char *near = tk_suggest_name(name, names);
+	int len;
+
+	if (near) {
+		snprintf(out, TK_SUGGEST_HINT_SIZE, "; did you mean \"%s\"?", near);
+	} else if (otherwise || !*names) {
+		snprintf(out, TK_SUGGEST_HINT_SIZE, "%s", otherwise ? otherwise : "");
+	} else {
+		len = sprintf(out, "; expected one of ");
+		list_names(names, ", ", out + len, TK_SUGGEST_HINT_SIZE - len);
+	}
+	return out;
+}
+
+const char *tk_suggest_list(const char *const *names, char out[TK_SUGGEST_HINT_SIZE])
+{
+	list_names(names, " or ", out, TK_SUGGEST_HINT_SIZE);
 	return out;
 }

@@ -1,13 +1,7 @@
-#include "base/units.h"
-#include "base/try.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/text.h"
 
 struct suffix {
 	const char *text;
@@ -152,21 +146,11 @@ int tk_units_parse_seconds(const char *text, int64_t *seconds, struct tk_error *
 
 int tk_units_parse_bool(const char *text, bool *value, struct tk_error *err)
 {
-	static const struct {
-		const char *text;
-		bool value;
-	} words[] = {
-	        {"yes", true},
-	        {"no", false},
-	        {"true", true},
-	        {"false", false},
-	        {"on", true},
-	        {"off", false},
-	};
+	static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(words[i].text, text) == 0) {
-			*value = words[i].value;
+		if (strcmp(words[i], text) == 0) {
+			*value = i % 2;
 			return TK_OK;
 		}
 	return not_a(text, "a switch", "yes or no", err);

@@ -1,6 +1,6 @@
-/* See version.h. The order is that of PEP 440, "Summary of permitted suffixes and relative
+/* See base.h. The order is that of PEP 440, "Summary of permitted suffixes and relative
  * ordering": 1.0.dev1 < 1.0a1.dev1 < 1.0a1 < 1.0rc1 < 1.0 < 1.0+local < 1.0.post1. */
-#include "base/version.h"
+#include "base/base.h"
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -1,17 +1,7 @@
 /* libyaml's document, with positions; the only file that includes yaml.h. */
 #include "base/yaml.h"
-#include "base/memory.h"
-#include "base/text.h"
 
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
-
-#include "base/error.h"
-#include "base/suggest.h"
 
 #define BRACKETS_MAX 100
 #define TEXT_MAX 1000
@@ -43,17 +33,33 @@ static size_t deepest_bracket(const char *text, size_t len)
 	return deepest;
 }
 
+/* "name:line:column: fmt"; the mark counts from 0. */
+static int fail_at(const struct tk_yaml *y, yaml_mark_t mark, struct tk_error *err, const char *fmt,
+        ...) __attribute__((format(printf, 4, 5)));
+static int fail_at(
+        const struct tk_yaml *y, yaml_mark_t mark, struct tk_error *err, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return tk_fail(
+	        err, TK_ECONFIG, "%s:%zu:%zu: %s", y->name, mark.line + 1, mark.column + 1, text);
+}
+
 /* libyaml knows only the offset of a byte that is not UTF-8. */
 static int reader_failed(
         const struct tk_yaml *y, const yaml_parser_t *p, const char *text, struct tk_error *err)
 {
-	size_t line = 1, column = 1;
+	yaml_mark_t mark = {0};
 
 	for (size_t i = 0; i < p->problem_offset; i++) {
-		column = text[i] == '\n' ? 1 : column + 1;
-		line += text[i] == '\n';
+		mark.column = text[i] == '\n' ? 0 : mark.column + 1;
+		mark.line += text[i] == '\n';
 	}
-	return tk_yaml_fail_at(y, line, column, err, "not valid YAML: %s; expected UTF-8 text",
+	return fail_at(y, mark, err, "not valid YAML: %s; expected UTF-8 text",
 	        p->problem ? p->problem : "cannot be read");
 }
 
@@ -84,13 +90,11 @@ static int parser_failed(const struct tk_yaml *y, const yaml_parser_t *p, const 
 	if (p->error == YAML_READER_ERROR)
 		return reader_failed(y, p, input, err);
 	if (is_tab(p, input, len))
-		return tk_yaml_fail_at(y, p->problem_mark.line + 1, p->problem_mark.column + 1, err,
-		        "tab in the indentation; expected spaces");
+		return fail_at(y, p->problem_mark, err, "tab in the indentation; expected spaces");
 	if (p->context)
 		snprintf(context, sizeof context, " %s that begins in line %zu", p->context,
 		        p->context_mark.line + 1);
-	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: not valid YAML: %s%s", y->name,
-	        p->problem_mark.line + 1, p->problem_mark.column + 1, problem, context);
+	return fail_at(y, p->problem_mark, err, "not valid YAML: %s%s", problem, context);
 }
 
 /* Loads the first document and refuses a second one. */
@@ -110,8 +114,7 @@ static int load_only_document(
 		return parser_failed(y, p, text, len, err);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		status = tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: second document; expected one",
-		        y->name, root->start_mark.line + 1, root->start_mark.column + 1);
+		status = fail_at(y, root->start_mark, err, "second document; expected one");
 	yaml_document_delete(&second);
 	return status;
 }
@@ -122,9 +125,17 @@ static int reject_nul(const struct tk_yaml *y, struct tk_error *err)
 	for (const yaml_node_t *n = y->doc.nodes.start; n < y->doc.nodes.top; n++)
 		if (n->type == YAML_SCALAR_NODE &&
 		        strlen((const char *)n->data.scalar.value) != n->data.scalar.length)
-			return tk_yaml_fail_at(y, n->start_mark.line + 1, n->start_mark.column + 1,
-			        err, "text with a NUL character; expected printable text");
+			return fail_at(y, n->start_mark, err,
+			        "text with a NUL character; expected printable text");
 	return TK_OK;
+}
+
+static void start_parser(yaml_parser_t *p, const char *text, size_t len)
+{
+	if (!yaml_parser_initialize(p))
+		tk_check_memory(NULL);
+	yaml_parser_set_input_string(p, (const unsigned char *)text, len);
+	yaml_parser_set_encoding(p, YAML_UTF8_ENCODING);
 }
 
 int tk_yaml_parse(
@@ -140,20 +151,15 @@ int tk_yaml_parse(
 		len -= 3;
 	}
 	if (deepest_bracket(text, len) > BRACKETS_MAX) {
-		status = tk_fail(err, TK_ECONFIG,
-		        "%s:1:1: brackets are nested too deeply; expected at most %d levels", name,
-		        BRACKETS_MAX);
-		goto out;
+		status = fail_at(y, (yaml_mark_t){0}, err,
+		        "brackets are nested too deeply; expected at most %d levels", BRACKETS_MAX);
+	} else {
+		start_parser(&p, text, len);
+		status = load_only_document(y, &p, text, len, err);
+		yaml_parser_delete(&p);
 	}
-	if (!yaml_parser_initialize(&p))
-		tk_check_memory(NULL);
-	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
-	status = load_only_document(y, &p, text, len, err);
 	if (!status)
 		status = reject_nul(y, err);
-	yaml_parser_delete(&p);
-out:
 	if (status)
 		tk_yaml_free(y);
 	else
@@ -170,9 +176,7 @@ int tk_yaml_reject_aliases(
 
 	if (!memchr(text, '*', len))
 		return TK_OK;
-	if (!yaml_parser_initialize(&p))
-		tk_check_memory(NULL);
-	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	start_parser(&p, text, len);
 	while (!status && type != YAML_STREAM_END_EVENT) {
 		yaml_event_t event;
 
@@ -182,8 +186,7 @@ int tk_yaml_reject_aliases(
 		}
 		type = event.type;
 		if (type == YAML_ALIAS_EVENT)
-			status = tk_yaml_fail_at(y, event.start_mark.line + 1,
-			        event.start_mark.column + 1, err,
+			status = fail_at(y, event.start_mark, err,
 			        "alias (*name); expected the value itself");
 		yaml_event_delete(&event);
 	}
@@ -292,37 +295,16 @@ size_t tk_yaml_line(const struct tk_yaml *y, int node)
 	return n ? n->start_mark.line + 1 : 1;
 }
 
-static int fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
-        const char *fmt, va_list ap)
-{
-	char text[1024];
-
-	vsnprintf(text, sizeof text, fmt, ap);
-	return tk_fail(err, TK_ECONFIG, "%s:%zu:%zu: %s", y->name, line, column, text);
-}
-
 int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const char *fmt, ...)
 {
 	const yaml_node_t *n = node_at(y, node);
+	char text[1024];
 	va_list ap;
-	int status;
 
 	va_start(ap, fmt);
-	status = fail_at(y, tk_yaml_line(y, node), n ? n->start_mark.column + 1 : 1, err, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	return status;
-}
-
-int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
-        const char *fmt, ...)
-{
-	va_list ap;
-	int status;
-
-	va_start(ap, fmt);
-	status = fail_at(y, line, column, err, fmt, ap);
-	va_end(ap);
-	return status;
+	return fail_at(y, n ? n->start_mark : (yaml_mark_t){0}, err, "%s", text);
 }
 
 int tk_yaml_find_text(

@@ -3,10 +3,8 @@
  * function. */
 #ifndef TK_BASE_YAML_H
 #define TK_BASE_YAML_H
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct tk_error;
 struct tk_yaml;
 
 enum tk_yaml_kind { TK_YAML_NONE, TK_YAML_SCALAR, TK_YAML_LIST, TK_YAML_MAP };
@@ -16,6 +14,7 @@ enum tk_yaml_kind { TK_YAML_NONE, TK_YAML_SCALAR, TK_YAML_LIST, TK_YAML_MAP };
 int tk_yaml_parse(
         const char *name, const char *text, size_t len, struct tk_yaml **out, struct tk_error *err);
 void tk_yaml_free(struct tk_yaml *y);
+TK_AUTO_PTR(tk_yaml)
 
 int tk_yaml_root(const struct tk_yaml *y); /* 0 if the document is empty */
 enum tk_yaml_kind tk_yaml_kind(const struct tk_yaml *y, int node);
@@ -33,9 +32,6 @@ size_t tk_yaml_line(const struct tk_yaml *y, int node);               /* from 1 
 /* "name:line:column: fmt"; returns TK_ECONFIG. Node 0: line 1. */
 int tk_yaml_fail(const struct tk_yaml *y, int node, struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
-
-int tk_yaml_fail_at(const struct tk_yaml *y, size_t line, size_t column, struct tk_error *err,
-        const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* The text of a key, at most 1000 bytes; *out keeps its value if the key is missing or empty. */
 int tk_yaml_find_text(

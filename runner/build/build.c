@@ -408,9 +408,8 @@ static int run(struct job *j, struct tk_error *err)
 	int status = TK_OK;
 	for (bool again = true; !status && again;) {
 		struct env env = {.count = 0};
-		struct tk_cgroup *cgroup = NULL;
+		struct tk_cgroup *cgroup = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX);
 		again = false;
-		status = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX, &cgroup, err);
 		struct tk_process_spec proc = {.argv = argv,
 		        .env = (const char *const *)env.vars,
 		        .cwd = j->at[BUILD],
@@ -423,8 +422,7 @@ static int run(struct job *j, struct tk_error *err)
 		        .disk_max_bytes = j->spec->disk_limit_bytes,
 		        .file_size_bytes = OUTPUT_MAX_BYTES,
 		        .cgroup = cgroup};
-		if (!status)
-			status = run_adapter(j, &proc, &env, &again, err);
+		status = run_adapter(j, &proc, &env, &again, err);
 		tk_sandbox_free(proc.sandbox);
 		tk_cgroup_free(cgroup);
 		for (size_t i = 0; i < env.count; i++)

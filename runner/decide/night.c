@@ -270,13 +270,10 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
         struct tk_error *err)
 {
-	struct tk_kept_threads threads;
 
 	*out = (struct tk_detect_replay_counts){0};
-	tk_parallel_keep_threads(&threads);
 	const int status = replay(s, options, what, out, err);
 
-	tk_parallel_end_threads(&threads);
 	return status;
 }
 

@@ -206,8 +206,7 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	*p = (struct tk_worker_process){.to = -1, .from = -1};
 	int status = open_sandbox(spec, p, err);
 	if (!status)
-		status = tk_cgroup_new(
-		        total_memory_limit(spec), TK_WORKER_PROCESS_MAX, &p->cgroup, err);
+		p->cgroup = tk_cgroup_new(total_memory_limit(spec), TK_WORKER_PROCESS_MAX);
 	if (!status)
 		status = open_pipes(fds, err);
 	char **env = worker_env(spec, temp_dir(p));

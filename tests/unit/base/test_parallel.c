@@ -67,59 +67,12 @@ static void no_iteration_is_one_empty_part(void **state)
 	assert_int_equal(s.smallest, 0);
 }
 
-static void kept_threads_run_loop_after_loop(void **state)
-{
-	struct tk_kept_threads threads, nested;
-	(void)state;
-
-	tk_parallel_keep_threads(&threads);
-	tk_parallel_keep_threads(&nested);
-	for (int64_t round = 1; round <= 2000; round++) {
-		const int64_t n = 1 + round % 97;
-		struct seen s = {.smallest = LARGEST};
-
-		tk_parallel_for(n, 1, see, &s);
-		for (int64_t k = 0; k < LARGEST && k <= n; k++)
-			assert_int_equal(s.times[k], k < n);
-	}
-	tk_parallel_end_threads(&nested);
-	every_iteration_runs_once(state);
-	tk_parallel_end_threads(&threads);
-	every_iteration_runs_once(state);
-}
-
-static void see_in_a_loop(void *arg, int64_t first, int64_t count)
-{
-	struct seen *s = arg;
-
-	for (int64_t i = first; i < first + count; i++)
-		tk_parallel_for(8, 1, see, &s[i]);
-}
-
-static void a_loop_within_kept_threads_runs(void **state)
-{
-	static struct seen s[16];
-	struct tk_kept_threads threads;
-	(void)state;
-
-	for (size_t i = 0; i < 16; i++)
-		s[i].smallest = LARGEST;
-	tk_parallel_keep_threads(&threads);
-	tk_parallel_for(16, 4, see_in_a_loop, s);
-	tk_parallel_end_threads(&threads);
-	for (size_t i = 0; i < 16; i++)
-		for (size_t k = 0; k < 9; k++)
-			assert_int_equal(s[i].times[k], k < 8);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_iteration_runs_once),
 	        cmocka_unit_test(few_iterations_stay_in_the_calling_thread),
 	        cmocka_unit_test(no_iteration_is_one_empty_part),
-	        cmocka_unit_test(kept_threads_run_loop_after_loop),
-	        cmocka_unit_test(a_loop_within_kept_threads_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
