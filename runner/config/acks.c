@@ -1,18 +1,9 @@
-#include "config/acks.h"
-
-#include <stdio.h>
+/* acks.yml */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "base/yaml.h"
+#include "config/config.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 #define KEYS_MAX 32
@@ -50,75 +41,53 @@ static int read_text(
         const struct reading *r, int entry, const char *key, const char *fallback, char **out)
 {
 	const char *text = fallback;
-	int status = tk_yaml_find_text(r->y, entry, key, &text, r->err);
-
-	if (status || !text)
-		return status;
-	*out = tk_strdup(text);
+	TRY(tk_yaml_find_text(r->y, entry, key, &text, r->err));
+	*out = text ? tk_strdup(text) : NULL;
 	return TK_OK;
 }
 
 static int add_filter(
         const struct reading *r, struct tk_ack *a, size_t *count, const char *key, int node)
 {
-	struct tk_buf text = TK_BUF_INIT;
-
 	if (tk_yaml_kind(r->y, node) != TK_YAML_SCALAR || !*tk_yaml_text(r->y, node))
 		return tk_yaml_fail(r->y, node, r->err,
 		        "%s is %s; expected a name, or a pattern such as 'gemm*'", key,
 		        tk_yaml_kind_name(r->y, node));
-	tk_buf_add_printf(&text, "%s:%s", key, tk_yaml_text(r->y, node));
-	a->filters[(*count)++] = tk_buf_detach(&text, NULL);
+	a->filters[(*count)++] = tk_sprintf("%s:%s", key, tk_yaml_text(r->y, node));
 	return TK_OK;
-}
-
-static size_t count_filters(const struct reading *r, int entry)
-{
-	size_t count = 0;
-
-	for (const char *const *key = r->keys; *key; key++) {
-		int node = tk_yaml_find(r->y, entry, *key);
-
-		count += tk_yaml_kind(r->y, node) == TK_YAML_LIST ? tk_yaml_count(r->y, node) : 1;
-	}
-	return count;
 }
 
 /* A pattern, or a list of them. */
 static int read_filters(const struct reading *r, int entry, struct tk_ack *a)
 {
 	size_t count = 0;
-	int status = TK_OK;
 
-	a->filters = tk_calloc(count_filters(r, entry) + 1, sizeof *a->filters);
-	for (const char *const *key = r->keys; !status && *key; key++) {
+	for (const char *const *key = r->keys; *key; key++) {
 		int node = tk_yaml_find(r->y, entry, *key);
+		bool is_list = tk_yaml_kind(r->y, node) == TK_YAML_LIST;
+		size_t n = is_list ? tk_yaml_count(r->y, node) : node != 0;
 
-		if (tk_yaml_kind(r->y, node) != TK_YAML_LIST) {
-			status = node ? add_filter(r, a, &count, *key, node) : TK_OK;
-			continue;
-		}
-		for (size_t i = 0; !status && i < tk_yaml_count(r->y, node); i++)
-			status = add_filter(r, a, &count, *key, tk_yaml_item(r->y, node, i));
+		a->filters = tk_reallocarray(a->filters, count + n + 1, sizeof *a->filters);
+		memset(a->filters + count, 0, (n + 1) * sizeof *a->filters);
+		for (size_t i = 0; i < n; i++)
+			TRY(add_filter(
+			        r, a, &count, *key, is_list ? tk_yaml_item(r->y, node, i) : node));
 	}
-	if (!status && !count)
+	if (!count)
 		return tk_yaml_fail(r->y, entry, r->err,
 		        "this entry selects every series; expected at least one of series, "
 		        "backend, upstream, machine, problem, ...");
-	return status;
+	return TK_OK;
 }
 
 static int read_action(const struct reading *r, int entry, enum tk_triage_action *out)
 {
 	const char *name = actions[0];
 	char shown[TK_TEXT_EXCERPT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
-	int status = tk_yaml_find_text(r->y, entry, "action", &name, r->err);
-
-	for (size_t i = 0; !status && actions[i]; i++)
+	TRY(tk_yaml_find_text(r->y, entry, "action", &name, r->err));
+	for (size_t i = 0; actions[i]; i++)
 		if (strcmp(actions[i], name) == 0)
 			return tk_triage_action_parse(name, out);
-	if (status)
-		return status;
 	return tk_yaml_fail(r->y, tk_yaml_find(r->y, entry, "action"), r->err,
 	        "unknown action \"%s\"%s", tk_text_format_excerpt(name, shown),
 	        tk_suggest_hint(name, actions, NULL, hint));
@@ -142,7 +111,6 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 {
 	const char *known[KEYS_MAX + 1] = {0};
 	size_t n = 0;
-	int status;
 
 	for (const char *const *key = r->keys; *key && n < KEYS_MAX; key++)
 		known[n++] = *key;
@@ -153,21 +121,16 @@ static int read_entry(const struct reading *r, int entry, struct tk_ack *a)
 		        "an entry is %s; expected a mapping such as { series: 'node-1.*', note: "
 		        "why }",
 		        tk_yaml_kind_name(r->y, entry));
-	status = tk_yaml_check_keys(r->y, entry, "an entry", known, r->err);
-	if (!status)
-		status = read_filters(r, entry, a);
-	if (!status)
-		status = read_text(r, entry, "rev", NULL, &a->rev);
-	if (!status)
-		status = read_action(r, entry, &a->action);
-	if (!status)
-		status = read_text(r, entry, "by", "acks.yml", &a->by);
-	if (!status)
-		status = read_text(r, entry, "note", NULL, &a->note);
-	if (!status && (!a->note || !*a->note))
+	TRY(tk_yaml_check_keys(r->y, entry, "an entry", known, r->err));
+	TRY(read_filters(r, entry, a));
+	TRY(read_text(r, entry, "rev", NULL, &a->rev));
+	TRY(read_action(r, entry, &a->action));
+	TRY(read_text(r, entry, "by", "acks.yml", &a->by));
+	TRY(read_text(r, entry, "note", NULL, &a->note));
+	if (!a->note || !*a->note)
 		return tk_yaml_fail(r->y, entry, r->err,
 		        "this entry has no note; expected `note:` with the reason");
-	return status ? status : read_until(r, entry, a);
+	return read_until(r, entry, a);
 }
 
 static int read_all(const struct reading *r, struct tk_acks *out)
@@ -193,15 +156,11 @@ static int read_all(const struct reading *r, struct tk_acks *out)
 int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys,
         struct tk_acks **out, struct tk_error *err)
 {
+	AUTO_PTR(tk_yaml) y = NULL;
+	TRY(tk_yaml_parse(name, text, len, &y, err));
+	TRY(tk_yaml_reject_aliases(y, text, len, err));
 	struct tk_acks *acks = tk_calloc(1, sizeof *acks);
-	struct tk_yaml *y = NULL;
-	int status = tk_yaml_parse(name, text, len, &y, err);
-
-	if (!status)
-		status = tk_yaml_reject_aliases(y, text, len, err);
-	if (!status)
-		status = read_all(&(struct reading){y, keys, err}, acks);
-	tk_yaml_free(y);
+	int status = read_all(&(struct reading){y, keys, err}, acks);
 	if (status)
 		tk_acks_free(acks);
 	else

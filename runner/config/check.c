@@ -1,19 +1,9 @@
 /* Checks that need the whole configuration. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "base/try.h"
-#include "base/units.h"
-#include "base/yaml.h"
 #include "config/internal.h"
-#include "core/status.h"
-#include "suite/find.h"
-#include "suite/rotation.h"
+#include "config/suite.h"
 
 struct check {
 	const struct tk_config *c;

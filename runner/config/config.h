@@ -4,17 +4,9 @@
  * Errors are "file:line:column: what is wrong; what was expected", with TK_ECONFIG. */
 #ifndef TK_CONFIG_H
 #define TK_CONFIG_H
-#include "base/hash.h"
+#include "base/base.h"
 #include "base/sandbox.h"
-#include "base/suggest.h"
-#include "core/mode.h"
-#include "core/series.h"
-#include "core/upstream_kind.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct tk_error;
+#include "core/vocabulary.h"
 
 /* Where kernels come from, and the adapter that turns a revision into backends. */
 struct tk_upstream_config {
@@ -150,5 +142,60 @@ const char *tk_config_suite_name(const char *entry, enum tk_device_kind *kind);
 extern const char *const tk_config_baselines[];
 /* window, first, best, pinned:REV or tag:NAME */
 bool tk_config_is_baseline(const char *text);
+
+/* ---- documents made from the table of keys --------------------------------------------------- */
+
+/* What the default depends on. */
+struct tk_config_host_device {
+	const char *kind, *arch; /* "cuda", "sm_90" */
+};
+/* A Python package that is installed, and that an adapter measures. */
+struct tk_config_host_package {
+	const char *name, *package, *version; /* "iree", "iree-base-compiler", "3.11.0" */
+	bool is_compiler;
+};
+struct tk_config_host {
+	const struct tk_config_host_device *devices; /* a row with kind NULL ends them */
+	const char *const *backends; /* modules that load and have a device; NULL-terminated */
+	/* The kinds of devices whose own kernels can be built from the repository around the
+	 * configuration; otherwise those that came with the tracker are measured. */
+	struct {
+		bool cpu, cuda, hip;
+	} builds_own;
+	const struct tk_config_host_package *packages; /* a row with name NULL ends them; or NULL */
+};
+
+/* A commented tracker.yml with every default; it loads without a change. `host` NULL: a machine of
+ * which nothing is known. A tracker without a file works with the same text. */
+void tk_config_write_default_file(struct tk_buf *out, const struct tk_config_host *host);
+
+/* docs/reference/configuration.md, in Markdown. */
+void tk_config_write_reference(struct tk_buf *out);
+
+/* ---- accepted changes ------------------------------------------------------------------------ */
+
+/* acks.yml: accepted changes, in a file that is reviewed and committed like code; its format is in
+ * docs/how-to/triage-alerts.md. */
+
+/* Every entry selects series by at least one filter. */
+struct tk_ack {
+	char **filters;               /* "key:glob", NULL-terminated */
+	char *rev;                    /* first digits of the first bad revision; NULL: any */
+	enum tk_triage_action action; /* ACK, EXPECT or IGNORE */
+	char *by, *note;
+	int64_t until_s; /* 0: for ever */
+};
+
+struct tk_acks {
+	struct tk_ack *at;
+	size_t count;
+};
+
+/* keys: what series can be selected by, NULL-terminated. */
+int tk_acks_load(
+        const char *path, const char *const *keys, struct tk_acks **out, struct tk_error *err);
+int tk_acks_load_text(const char *name, const char *text, size_t len, const char *const *keys,
+        struct tk_acks **out, struct tk_error *err);
+void tk_acks_free(struct tk_acks *a);
 
 #endif

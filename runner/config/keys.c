@@ -1,4 +1,4 @@
-#include "config/keys.h"
+#include "config/internal.h"
 
 #define HOUR 3600.0
 #define DAY 86400.0

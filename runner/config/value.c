@@ -1,22 +1,10 @@
-#include "config/value.h"
-
 #include <ctype.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "base/try.h"
-#include "base/units.h"
-#include "config/config.h"
-#include "config/keys.h"
+#include "config/internal.h"
 #include "core/problem.h"
-#include "core/tune.h"
 
 #define TEXT_MAX 4096
 #define ITEM_MAX 1024
@@ -40,7 +28,7 @@ static int mismatch(const struct setting *s, const char *what, const char *expec
 	        tk_text_format_excerpt(s->text, shown), what, expected);
 }
 
-/* Takes `value` (NULL: out of memory). */
+/* Takes `value`. */
 static int store_text(const struct setting *s, char *value)
 {
 	char **field = s->field;
@@ -152,114 +140,65 @@ static int set_sandbox_mode(const struct setting *s)
 	               : mismatch_word(s, "a mode of the sandbox", words);
 }
 
-/* How numbers of the type are written; false where the type has none. */
-static bool find_quantity(enum tk_config_type type, enum tk_quantity *out)
-{
-	switch (type) {
-	case TK_CONFIG_DURATION:
-	case TK_CONFIG_DAYS:
-		*out = TK_QUANTITY_DURATION;
-		return true;
-	case TK_CONFIG_TIME_NS:
-		*out = TK_QUANTITY_TIME;
-		return true;
-	case TK_CONFIG_SIZE:
-		*out = TK_QUANTITY_SIZE;
-		return true;
-	case TK_CONFIG_FRACTION:
-		*out = TK_QUANTITY_FRACTION;
-		return true;
-	case TK_CONFIG_COUNT:
-		*out = TK_QUANTITY_COUNT;
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Its text as a number in the range of the key; durations in seconds. */
-static int parse_number(const struct setting *s, double *v)
-{
-	enum tk_quantity quantity;
-
-	if (!find_quantity(s->key->type, &quantity))
-		return tk_fail(s->err, TK_EINTERNAL, "key %s is not a number", s->key->name);
-	return tk_units_parse(quantity, s->text, s->key->min, s->key->max, v, s->err);
-}
-
-static int set_double(const struct setting *s)
-{
-	return parse_number(s, s->field);
-}
-
-static int set_nanoseconds(const struct setting *s)
-{
-	double v;
-	TRY(parse_number(s, &v));
-	*(double *)s->field = v * 1e9;
-	return TK_OK;
-}
-
-static int set_days(const struct setting *s)
-{
-	double v;
-	TRY(parse_number(s, &v));
-	*(uint32_t *)s->field = (uint32_t)(v / 86400);
-	return TK_OK;
-}
-
-static int set_size(const struct setting *s)
-{
-	double v;
-	TRY(parse_number(s, &v));
-	*(uint64_t *)s->field = (uint64_t)v;
-	return TK_OK;
-}
-
-static int set_count(const struct setting *s)
-{
-	double v;
-	TRY(parse_number(s, &v));
-	*(uint32_t *)s->field = (uint32_t)v;
-	return TK_OK;
-}
+/* A number in the range of the key, divided by the `unit` of its field. */
+static int set_number(const struct setting *s);
 
 static int set_bool(const struct setting *s)
 {
 	return tk_units_parse_bool(s->text, s->field, s->err);
 }
 
+/* How the field holds it. */
+enum storage { OTHER, TEXT, DOUBLE, UINT32, UINT64, LIST };
+
 static const struct {
 	const char *name;
 	int (*set)(const struct setting *s); /* NULL: a list */
-	bool is_text;                        /* the field is a char * */
+	enum storage storage;
+	enum tk_quantity quantity; /* of a number */
+	double unit;
 } types[] = {
-        [TK_CONFIG_TEXT] = {"text", set_text, true},
-        [TK_CONFIG_NAME] = {"name", set_name, true},
-        [TK_CONFIG_PATH] = {"path", set_path, true},
-        [TK_CONFIG_REPOSITORY] = {"URL or path", set_repository, true},
-        [TK_CONFIG_URL] = {"URL", set_url, true},
-        [TK_CONFIG_PROBLEM] = {"problem", set_problem, true},
-        [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind, false},
-        [TK_CONFIG_SANDBOX_MODE] = {"word", set_sandbox_mode, false},
-        [TK_CONFIG_TUNED] = {"word", set_tuned, false},
-        [TK_CONFIG_DURATION] = {"duration", set_double, false},
-        [TK_CONFIG_TIME_NS] = {"time", set_nanoseconds, false},
-        [TK_CONFIG_DAYS] = {"duration", set_days, false},
-        [TK_CONFIG_SIZE] = {"size", set_size, false},
-        [TK_CONFIG_FRACTION] = {"percentage", set_double, false},
-        [TK_CONFIG_COUNT] = {"number", set_count, false},
-        [TK_CONFIG_BOOL] = {"yes or no", set_bool, false},
-        [TK_CONFIG_NAMES] = {"list", NULL, false},
-        [TK_CONFIG_TEXTS] = {"list", NULL, false},
+        [TK_CONFIG_TEXT] = {"text", set_text, TEXT},
+        [TK_CONFIG_NAME] = {"name", set_name, TEXT},
+        [TK_CONFIG_PATH] = {"path", set_path, TEXT},
+        [TK_CONFIG_REPOSITORY] = {"URL or path", set_repository, TEXT},
+        [TK_CONFIG_URL] = {"URL", set_url, TEXT},
+        [TK_CONFIG_PROBLEM] = {"problem", set_problem, TEXT},
+        [TK_CONFIG_UPSTREAM_KIND] = {"word", set_upstream_kind},
+        [TK_CONFIG_SANDBOX_MODE] = {"word", set_sandbox_mode},
+        [TK_CONFIG_TUNED] = {"word", set_tuned},
+        [TK_CONFIG_DURATION] = {"duration", set_number, DOUBLE, TK_QUANTITY_DURATION, 1},
+        [TK_CONFIG_TIME_NS] = {"time", set_number, DOUBLE, TK_QUANTITY_TIME, 1e-9},
+        [TK_CONFIG_DAYS] = {"duration", set_number, UINT32, TK_QUANTITY_DURATION, 86400},
+        [TK_CONFIG_SIZE] = {"size", set_number, UINT64, TK_QUANTITY_SIZE, 1},
+        [TK_CONFIG_FRACTION] = {"percentage", set_number, DOUBLE, TK_QUANTITY_FRACTION, 1},
+        [TK_CONFIG_COUNT] = {"number", set_number, UINT32, TK_QUANTITY_COUNT, 1},
+        [TK_CONFIG_BOOL] = {"yes or no", set_bool},
+        [TK_CONFIG_NAMES] = {"list", NULL, LIST},
+        [TK_CONFIG_TEXTS] = {"list", NULL, LIST},
 };
+
+static int set_number(const struct setting *s)
+{
+	const enum tk_config_type type = s->key->type;
+	double v;
+	TRY(tk_units_parse(types[type].quantity, s->text, s->key->min, s->key->max, &v, s->err));
+	v = types[type].unit < 1 ? v * round(1 / types[type].unit) : v / types[type].unit;
+	if (types[type].storage == UINT32)
+		*(uint32_t *)s->field = (uint32_t)v;
+	else if (types[type].storage == UINT64)
+		*(uint64_t *)s->field = (uint64_t)v;
+	else
+		*(double *)s->field = v;
+	return TK_OK;
+}
 
 const char *tk_config_describe_type(const struct tk_config_key *key, char out[TK_CONFIG_TYPE_SIZE])
 {
 	char low[TK_UNITS_TEXT_SIZE], high[TK_UNITS_TEXT_SIZE];
-	enum tk_quantity quantity;
+	const enum tk_quantity quantity = types[key->type].quantity;
 
-	if (find_quantity(key->type, &quantity))
+	if (types[key->type].unit > 0)
 		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s, %s to %s", types[key->type].name,
 		        tk_units_format(quantity, key->min, low),
 		        tk_units_format(quantity, key->max, high));
@@ -299,23 +238,19 @@ static bool is_item(enum tk_config_type type, const char *text)
 int tk_config_set_list(const struct tk_config_key *key, const char *const *items, size_t count,
         void *base, size_t *bad, struct tk_error *err)
 {
-	const struct setting s = {key, NULL, NULL, (char *)base + key->offset, err};
-	char **list = tk_calloc(count + 1, sizeof *list), ***field = s.field;
+	char **list, ***field = (char ***)((char *)base + key->offset);
 
 	for (size_t i = 0; i < count; i++)
 		if (!is_item(key->type, items[i])) {
-			free_items(list);
 			*bad = i;
 			return mismatch(&(struct setting){.text = items[i], .err = err}, "a name",
 			        key->type == TK_CONFIG_TEXTS
 			                ? "1 to 1024 bytes"
 			                : "letters, digits, dots, dashes, underscores and colons");
 		}
-	for (size_t i = 0; list && i < count; i++)
-		if (!(list[i] = tk_strdup(items[i]))) {
-			free_items(list);
-			list = NULL;
-		}
+	list = tk_calloc(count + 1, sizeof *list);
+	for (size_t i = 0; i < count; i++)
+		list[i] = tk_strdup(items[i]);
 	free_items(*field);
 	*field = list;
 	return TK_OK;
@@ -325,16 +260,13 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
 static int set_default_list(const struct tk_config_key *key, void *base, struct tk_error *err)
 {
 	const char *items[DEFAULT_ITEMS_MAX];
-	char *copy = tk_strdup(key->fallback), *rest = copy, *item;
+	AUTO_TEXT copy = tk_strdup(key->fallback);
+	char *rest = copy, *item;
 	size_t count = 0, bad;
-	int status = TK_OK;
 
-	while (!status && count < DEFAULT_ITEMS_MAX && (item = strtok_r(rest, ", ", &rest)))
+	while (count < DEFAULT_ITEMS_MAX && (item = strtok_r(rest, ", ", &rest)))
 		items[count++] = item;
-	if (!status)
-		status = tk_config_set_list(key, items, count, base, &bad, err);
-	free(copy);
-	return status;
+	return tk_config_set_list(key, items, count, base, &bad, err);
 }
 
 int tk_config_set_default(
@@ -351,7 +283,7 @@ void tk_config_clear(const struct tk_config_key *key, void *base)
 {
 	void *field = (char *)base + key->offset;
 
-	if (types[key->type].is_text)
+	if (types[key->type].storage == TEXT)
 		free(*(char **)field);
 	else if (tk_config_is_list(key))
 		free_items(*(char ***)field);

@@ -270,11 +270,8 @@ int tk_detect_replay(struct tk_store *s, const struct tk_detect_options *options
         const struct tk_detect_replay *what, struct tk_detect_replay_counts *out,
         struct tk_error *err)
 {
-
 	*out = (struct tk_detect_replay_counts){0};
-	const int status = replay(s, options, what, out, err);
-
-	return status;
+	return replay(s, options, what, out, err);
 }
 
 /* ---- the newest night of each machine ---- */

@@ -11,7 +11,7 @@
 #include "base/try.h"
 #include "nightly/night.h"
 #include "nightly/plan/job_inputs.h"
-#include "suite/rotation.h"
+#include "config/suite.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>

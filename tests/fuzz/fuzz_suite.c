@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "core/problem.h"
 #include "fuzz.h"
-#include "suite/builder.h"
+#include "config/suite_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -18,7 +18,7 @@
 #include "config/config.h"
 #include "nightly/night.h"
 #include "nightly/stages/upstream_build.h"
-#include "suite/suite.h"
+#include "config/suite.h"
 
 struct doctor {
 	const struct tk_globals *g;

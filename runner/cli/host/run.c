@@ -16,7 +16,7 @@
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "nightly/plan/job_inputs.h"
-#include "suite/suite.h"
+#include "config/suite.h"
 
 struct result {
 	const struct tk_job_result *job;

@@ -28,7 +28,7 @@
 #include "nightly/stages/detect_policy.h"
 #include "site_gen/site.h"
 #include "store/store.h"
-#include "suite/rotation.h"
+#include "config/suite.h"
 
 /* ---- the site -------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "nightly/plan/modules.h"
 #include "store/store.h"
-#include "suite/suite.h"
+#include "config/suite.h"
 
 static struct {
 	const char *shell;

@@ -13,9 +13,7 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "core/problem.h"
-#include "suite/find.h"
-#include "suite/suite.h"
-#include "suite/text_inputs.h"
+#include "config/suite.h"
 
 static struct {
 	const char *action;
@@ -264,7 +262,8 @@ static int import_text(const char *path, struct tk_text *t, struct tk_error *err
 {
 	AUTO(tk_buf) file = TK_BUF_INIT;
 	TRY(tk_file_read(path, FILE_MAX, &file, err));
-	return tk_text_add_document(t, file.data, file.len, err);
+	tk_text_add_document(t, file.data, file.len);
+	return TK_OK;
 }
 
 /* Rows end with a NUL. More than the tokens that are kept need is not read. */
@@ -292,7 +291,7 @@ static int add_rows(const struct tk_buf *rows, struct tk_text *t, struct tk_erro
 		const char *end = memchr(rows->data + at, '\0', rows->len - at);
 		size_t len = end ? (size_t)(end - rows->data) - at : rows->len - at;
 
-		TRY(tk_text_add_document(t, rows->data + at, len, err));
+		tk_text_add_document(t, rows->data + at, len);
 		at += len + 1;
 	}
 	return TK_OK;

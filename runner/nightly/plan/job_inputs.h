@@ -3,8 +3,7 @@
 #ifndef TK_NIGHT_JOB_INPUTS_H
 #define TK_NIGHT_JOB_INPUTS_H
 #include "nightly/plan/modules.h"
-#include "suite/sequence.h"
-#include "suite/text_inputs.h"
+#include "config/suite.h"
 #include "worker/worker.h"
 
 struct tk_night;

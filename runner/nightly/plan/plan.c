@@ -11,7 +11,7 @@
 #include "nightly/plan/plan_internal.h"
 #include "nightly/plan/problem_list.h"
 #include "nightly/plan/selection.h"
-#include "suite/rotation.h"
+#include "config/suite.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/try.h"
 #include "config/config.h"
 #include "core/problem.h"
-#include "suite/suite.h"
+#include "config/suite.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "core/problem.h"
 #include "nightly/night.h"
 #include "store/store.h"
-#include "suite/rotation.h"
+#include "config/suite.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/problem.h"
-#include "suite/builder.h"
-#include "suite/find.h"
-#include "suite/sequence.h"
+#include "config/suite_internal.h"
+#include "config/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
