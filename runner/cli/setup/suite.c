@@ -12,8 +12,8 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
-#include "core/problem.h"
 #include "config/suite.h"
+#include "core/problem.h"
 
 static struct {
 	const char *action;
