@@ -12,7 +12,7 @@
 // TMA loads for two warpgroups, wgmma on 64 rows, and each product beside the exponentials of
 // another.
 #include "hopper_attention.h"
-#include "hopper_backward.h"
+#include "hopper_flash.h"
 #include "trace.h"
 
 // Of hopper_keys, which takes longest. Its producer has no register for a writer, and where all

@@ -2,7 +2,6 @@
  * dimensions 64, 128 and 256, and backward, 64 and 128; f16 and bf16, causal masks, grouped kv
  * heads. */
 #include "cuda_backend.h"
-#include "hopper_backward.h"
 #include "hopper_flash.h"
 #include "hopper_tensor_map.h"
 

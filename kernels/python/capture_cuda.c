@@ -1,6 +1,6 @@
-/* capture.h on CUDA: graphs by the driver API, found at run time. The device layer has made the
+/* python_api.h on CUDA: graphs by the driver API, found at run time. The device layer has made the
  * primary context current, which libraries use as well. */
-#include "capture.h"
+#include "python_api.h"
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdarg.h>

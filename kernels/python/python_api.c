@@ -1,9 +1,7 @@
 /* See python_api.h. */
 #include "python_api.h"
+#include "kit.h"
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 struct python_api python;
 
@@ -32,12 +30,10 @@ int python_api_load(struct tk_abi_error *err)
 	};
 	for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
 		void *symbol = dlsym(RTLD_DEFAULT, symbols[i].name);
-		if (!symbol) {
-			snprintf(err->message, sizeof err->message,
+		if (!symbol)
+			return fail(err, TK_ABI_INVALID,
 			        "this process is not a Python that the host can use: it has no %s",
 			        symbols[i].name);
-			return TK_ABI_INVALID;
-		}
 		memcpy(symbols[i].to, &symbol, sizeof symbol);
 	}
 	return TK_ABI_OK;

@@ -39,4 +39,22 @@ void python_copy_text(struct python_object *text, char *out, size_t size);
  * TK_ABI_INTERNAL. `what` failed; "": the caller knows. */
 int python_take_error(const char *what, struct tk_abi_error *err);
 
+/* ---- work that a library enqueued on a stream, captured once and replayed without Python: CUDA
+ * alone, capture_cuda.c ---- */
+
+struct capture;
+
+/* Enqueues the work to capture; returns TK_ABI_OK or fails. */
+typedef int capture_enqueue_fn(void *context, struct tk_abi_error *err);
+
+/* Captures what `enqueue` enqueues on `stream`. */
+int capture_new(void *stream, capture_enqueue_fn *enqueue, void *context, struct capture **out,
+        struct tk_abi_error *err);
+/* Of a graph (cudaGraph_t) that the library has captured itself, and keeps. */
+int capture_adopt(void *graph, struct capture **out, struct tk_abi_error *err);
+/* Enqueues one replay; on a stream that is being captured, the work becomes a part of that
+ * graph. */
+int capture_replay(struct capture *c, void *stream, struct tk_abi_error *err);
+void capture_free(struct capture *c);
+
 #endif

@@ -208,44 +208,27 @@ void tk_elements_load(uint32_t dtype, const void *data, int64_t first, int64_t n
 	}
 }
 
+/* Bytes of an element, and its unit roundoff. */
+static const struct {
+	uint8_t bytes;
+	double roundoff;
+} types[] = {[TK_F64] = {8, 0x1p-53},
+        [TK_F32] = {4, 0x1p-24},
+        [TK_TF32] = {4, 0x1p-11},
+        [TK_F16] = {2, 0x1p-11},
+        [TK_BF16] = {2, 0x1p-8},
+        [TK_E4M3] = {1, 0x1p-4},
+        [TK_E5M2] = {1, 0x1p-3},
+        [TK_I32] = {4, 0},
+        [TK_I64] = {8, 0}};
+enum { TYPES = sizeof types / sizeof *types };
+
 size_t tk_element_bytes(uint32_t dtype)
 {
-	switch (dtype) {
-	case TK_F64:
-	case TK_I64:
-		return 8;
-	case TK_F32:
-	case TK_TF32:
-	case TK_I32:
-		return 4;
-	case TK_F16:
-	case TK_BF16:
-		return 2;
-	case TK_E4M3:
-	case TK_E5M2:
-		return 1;
-	default:
-		return 0;
-	}
+	return dtype < TYPES ? types[dtype].bytes : 0;
 }
 
 double tk_element_roundoff(uint32_t dtype)
 {
-	switch (dtype) {
-	case TK_F64:
-		return 0x1p-53;
-	case TK_F32:
-		return 0x1p-24;
-	case TK_TF32:
-	case TK_F16:
-		return 0x1p-11;
-	case TK_BF16:
-		return 0x1p-8;
-	case TK_E4M3:
-		return 0x1p-4;
-	case TK_E5M2:
-		return 0x1p-3;
-	default:
-		return 0;
-	}
+	return dtype < TYPES ? types[dtype].roundoff : 0;
 }

@@ -1,20 +1,12 @@
 /* The device layer of processors: memory, a clock, telemetry. Everything is synchronous, so streams
  * do nothing. Events are readings of CLOCK_MONOTONIC_RAW, which time daemons do not adjust. */
 #include "cpu_system.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "kit.h"
 #include <sys/mman.h>
 #include <time.h>
 
 #define HUGE_PAGE (2ull << 20)
 #define ALIGNMENT 4096
-
-static int fail(struct tk_abi_error *err, int status, const char *message)
-{
-	snprintf(err->message, sizeof err->message, "%s", message);
-	return status;
-}
 
 static int cpu_count(uint32_t *n, struct tk_abi_error *err)
 {
@@ -59,10 +51,8 @@ static int cpu_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_
 	void *memory = NULL;
 	if (bytes > SIZE_MAX - alignment ||
 	        !(memory = aligned_alloc(alignment,
-	                  (bytes + alignment - 1) / alignment * alignment + alignment * !bytes))) {
-		snprintf(err->message, sizeof err->message, "%zu bytes cannot be had", bytes);
-		return TK_ABI_NO_MEMORY;
-	}
+	                  (bytes + alignment - 1) / alignment * alignment + alignment * !bytes)))
+		return fail(err, TK_ABI_NO_MEMORY, "%zu bytes cannot be had", bytes);
 	if (bytes >= HUGE_PAGE)
 		madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 	*out = memory;
