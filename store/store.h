@@ -333,12 +333,6 @@ int tk_store_find_runs(
  * many newest ones, 0: all. */
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err);
-/* Points in [from, before), without run, number of samples, min and quartiles: half the work. */
-int tk_store_list_points_between(struct tk_store *s, int64_t series_id, int64_t from_s,
-        int64_t before_s, struct tk_rows *out, struct tk_error *err);
-/* At most `want` newest points of one series, oldest first, into the caller's array. */
-int tk_store_read_newest_points(struct tk_store *s, int64_t series_id, struct tk_point *out,
-        size_t want, size_t *count, struct tk_error *err);
 int tk_store_list_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */
@@ -415,15 +409,14 @@ struct tk_window_query {
 	size_t before;                  /* points of each series from before it, at most */
 	struct tk_point_reader *reader; /* NULL: none */
 };
-/* windows: struct tk_history_window, one for each series, by id; struct tk_point, min and quantiles
- * NAN: in *points, or all positive in the reader, valid until its next query. last_before and
+/* windows: struct tk_history_window, one for each series, by id; struct tk_point: in *points, or all positive in the reader, valid until its next query. last_before and
  * last_within: newest runs before and since runs_s, in the newest night of last_within one that was
  * not skipped, if there is one; first_within: the oldest since runs_s, if none is before. */
 int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 
 /* Points of a series before a time, oldest first: only values that have a logarithm. The second and
- * the third are struct tk_point, min and quantiles NAN: the first `most`; the newest `most` up to a
+ * the third are struct tk_point: the first `most`; the newest `most` up to a
  * time, but for the `skip` newest. */
 struct tk_timed_value {
 	int64_t as_of_s;

@@ -345,8 +345,11 @@ int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 	int status = 0;
 	for (size_t i = 0; i < m->series_count && !status; i++) {
 		struct tk_site_series *s = &m->series[i];
-		status = tk_store_read_newest_points(
-		        m->store, s->row->id, s->newest, 2, &s->newest_count, err);
+		AUTO(tk_rows) newest = {0};
+		status = tk_store_list_points(m->store, s->row->id, INT64_MIN, 2, &newest, err);
+		s->newest_count = newest.count;
+		if (newest.count)
+			memcpy(s->newest, newest.rows, newest.count * sizeof *s->newest);
 		const struct tk_point *last = status ? NULL : tk_series_last_point(s);
 		if (last && last->as_of_s > m->newest_s)
 			m->newest_s = last->as_of_s;

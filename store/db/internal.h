@@ -40,7 +40,6 @@ struct tk_db_table {
 #define TK_CHECKSUM_DIGITS 16
 
 extern const struct tk_db_table tk_tables[TK_TABLE_COUNT];
-/* Rows of verdict_v and alert_v. */
 
 struct tk_bytes {
 	const void *data;
@@ -108,8 +107,6 @@ struct tk_store {
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;
-	struct tk_point_collector *point_collector; /* query/points.c; NULL: no query in progress */
-	bool has_collect_functions;
 	/* Uids that were looked up, at id % TK_KNOWN_UIDS; NULL: none of the table. */
 	struct tk_known_uid *known_uids[TK_TABLE_COUNT];
 	uint64_t uid_generation; /* from 1 */
@@ -166,10 +163,10 @@ struct tk_rows_builder {
 	size_t row_size, cap;
 };
 void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row */
-/* Room for rows to come; without memory for it there is none. */
-void tk_rows_reserve(struct tk_rows_builder *rows, size_t cap);
 /* A copy that lives as long as the list. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
+
+void tk_points_reverse(struct tk_rows *points); /* query/points.c */
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 

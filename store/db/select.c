@@ -23,26 +23,13 @@ void *tk_rows_add(struct tk_rows_builder *list)
 	struct tk_rows *out = list->out;
 
 	if (out->count == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 16;
-		void *rows = tk_realloc(out->rows, cap * list->row_size);
-
-		out->rows = rows;
-		list->cap = cap;
+		list->cap = list->cap ? list->cap * 2 : 16;
+		out->rows = tk_realloc(out->rows, list->cap * list->row_size);
 	}
 	void *row = (char *)out->rows + out->count++ * list->row_size;
 
 	memset(row, 0, list->row_size);
 	return row;
-}
-
-void tk_rows_reserve(struct tk_rows_builder *list, size_t cap)
-{
-	void *rows = cap > list->cap ? tk_realloc(list->out->rows, cap * list->row_size) : NULL;
-
-	if (rows) {
-		list->out->rows = rows;
-		list->cap = cap;
-	}
 }
 
 static struct block *block_with_room(struct tk_rows *out, size_t size)
@@ -76,22 +63,6 @@ char *tk_rows_add_text(struct tk_rows_builder *list, const char *text, size_t le
 	copy[len] = '\0';
 	block->used += len + 1;
 	return copy;
-}
-
-static void shrink(struct tk_rows_builder *list)
-{
-	struct tk_rows *out = list->out;
-
-	if (out->count < list->cap) {
-		void *rows = out->count ? tk_realloc(out->rows, out->count * list->row_size) : NULL;
-
-		if (rows) {
-			out->rows = rows;
-		} else if (!out->count) {
-			free(out->rows);
-			out->rows = NULL;
-		}
-	}
 }
 
 void tk_rows_free(struct tk_rows *list)
@@ -202,7 +173,6 @@ static int read_rows(struct tk_store *s, sqlite3_stmt *stmt, const struct source
 		tk_rows_free(&rows);
 		return tk_db_fail(s, code, err, "cannot read %s", f->what);
 	}
-	shrink(&list);
 	*out = rows;
 	return 0;
 }

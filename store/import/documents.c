@@ -1,5 +1,5 @@
-/* JSON documents of other tools, read by SQL: a format is a file in formats/ whose statements select
- * rows with the columns of struct tk_import_row. Each row can have a place (where a statement
+/* JSON documents of other tools, read by SQL: a format is a file in formats/ whose statements
+ * select rows with the columns of struct tk_import_row. Each row can have a place (where a statement
  * selects such columns), a result (where `name` is not NULL), and a run (where `attributes` is not
  * NULL). A semicolon ends a statement, also in a text or a comment.
  *
@@ -74,7 +74,7 @@ static void add_without_nan(struct tk_buf *out, const char *text)
 	tk_buf_add(out, from, (size_t)(at - from));
 }
 
-/* Whether each line has an object of its own: the first line is a whole one, and another follows. */
+/* Whether each line has an object of its own: the first one does, and another line follows. */
 static bool is_lines(const char *text)
 {
 	const char *end = *text == '{' ? strchr(text, '\n') : NULL;

@@ -1,5 +1,5 @@
-/* What the files of store/import/ share: the readers of formats, their rows, and the sink that these
- * go into.
+/* What the files of store/import/ share: the readers of formats, their rows, and the sink that
+ * these go into.
  *
  * A JSON format is one file of SQL in formats/ (documents.c says what it may use); CSV and the
  * tracker's own records are read by functions. Errors name the file and the line or the path. */

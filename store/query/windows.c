@@ -6,7 +6,6 @@
 #include "base/try.h"
 #include "store/db/internal.h"
 #include "store/point_logs.h"
-#include "store/query/points.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,8 @@
 struct stretch {
 	int64_t series_id;
 	struct tk_point *at;        /* by (as_of_s, run_id), without a gap */
-	struct tk_point_logs *logs; /* of the first `log_count` points */
-	size_t count, capacity, log_count;
+	struct tk_point_logs *logs; /* one for each */
+	size_t count, capacity;
 	bool is_read;    /* something of it, or that there is nothing */
 	bool has_first;  /* the oldest point of the series is in it, or there is none */
 	bool has_last;   /* the newest one */
@@ -72,20 +71,6 @@ static struct stretch *find_stretch(struct tk_point_reader *p, int64_t series_id
 	return &p->series[first];
 }
 
-static struct tk_point *add_point(struct stretch *s, sqlite3_stmt *q)
-{
-	if (s->count == s->capacity) {
-		s->capacity += s->capacity / 2 + AHEAD;
-		s->at = tk_reallocarray(s->at, s->capacity, sizeof *s->at);
-		s->logs = tk_reallocarray(s->logs, s->capacity, sizeof *s->logs);
-	}
-	struct tk_point *p = &s->at[s->count++];
-
-	tk_point_read(q, s->series_id, p);
-	s->has_others |= !(p->value > 0 && p->value < INFINITY);
-	return p;
-}
-
 struct tk_point_logs tk_point_find_logs(const struct tk_point *p)
 {
 	const bool has_interval = p->lo > 0 && p->hi >= p->lo && isfinite(p->hi);
@@ -93,56 +78,57 @@ struct tk_point_logs tk_point_find_logs(const struct tk_point *p)
 	return (struct tk_point_logs){log(p->value), has_interval ? log(p->hi / p->lo) : 0};
 }
 
-static int end_reading(
-        struct tk_store *s, sqlite3_stmt *q, int code, struct stretch *out, struct tk_error *err)
+/* Adds points that are newer than those of the stretch. */
+static void add_points(struct stretch *x, const struct tk_rows *points)
 {
-	int status = code == SQLITE_ROW || code == SQLITE_DONE
-	                     ? 0
-	                     : tk_db_fail(s, code, err, "cannot read the points of a series");
+	if (x->count + points->count > x->capacity) {
+		x->capacity += x->capacity / 2 + points->count;
+		x->at = tk_reallocarray(x->at, x->capacity, sizeof *x->at);
+		x->logs = tk_reallocarray(x->logs, x->capacity, sizeof *x->logs);
+	}
+	for (size_t i = 0; i < points->count; i++, x->count++) {
+		const struct tk_point *p = TK_ROWS_AT(points, struct tk_point, i);
 
-	sqlite3_reset(q);
-	for (; out->log_count < out->count; out->log_count++)
-		out->logs[out->log_count] = tk_point_find_logs(&out->at[out->log_count]);
-	return status;
+		x->at[x->count] = *p;
+		x->logs[x->count] = tk_point_find_logs(p);
+		x->has_others |= !(p->value > 0 && p->value < INFINITY);
+	}
 }
 
 /* The range, and what is before it. */
-static int read_first(struct tk_store *s, const struct tk_window_query *w, struct stretch *out,
+static int read_first(struct tk_store *s, const struct tk_window_query *w, struct stretch *x,
         struct tk_error *err)
 {
-	size_t before = 0;
-	int code = SQLITE_DONE;
-	sqlite3_stmt *q;
+	AUTO(tk_rows) before = {0};
+	AUTO(tk_rows) within = {0};
 
-	TRY(tk_db_prepare_args(s,
-	        TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s<=?2"
-	                         " ORDER BY as_of_s DESC, run_id DESC",
-	        TK_ARGS(out->series_id, w->until_s), &q, err));
-	while (before < w->before && (code = sqlite3_step(q)) == SQLITE_ROW)
-		before += add_point(out, q)->as_of_s < w->since_s;
-	tk_points_reverse(out->at, out->count);
-	out->is_read = true;
-	out->has_first = code == SQLITE_DONE && before < w->before;
-	return end_reading(s, q, code, out, err);
+	TRY(tk_store_list(s, TK_TABLE_measurement,
+	        "series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3",
+	        TK_ARGS(x->series_id, w->since_s, w->before), &before, err));
+	TRY(tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3",
+	        TK_ARGS(x->series_id, w->since_s, w->until_s), &within, err));
+	tk_points_reverse(&before);
+	add_points(x, &before);
+	add_points(x, &within);
+	x->is_read = true;
+	x->has_first = before.count < w->before;
+	return 0;
 }
 
-static int read_next(struct tk_store *s, struct stretch *out, struct tk_error *err)
+static int read_next(struct tk_store *s, struct stretch *x, struct tk_error *err)
 {
-	const struct tk_point *last = out->count ? &out->at[out->count - 1] : NULL;
-	const size_t before = out->count;
-	sqlite3_stmt *q;
-	int code;
+	const struct tk_point *last = x->count ? &x->at[x->count - 1] : NULL;
+	AUTO(tk_rows) points = {0};
 
-	TRY(tk_db_prepare_args(s,
-	        TK_SELECT_POINTS "WHERE series_id=?1 AND as_of_s>=?2"
-	                         " AND (as_of_s>?2 OR run_id>?3) ORDER BY as_of_s, run_id LIMIT ?4",
-	        TK_ARGS(out->series_id, last ? last->as_of_s : INT64_MIN,
+	TRY(tk_store_list(s, TK_TABLE_measurement,
+	        "series_id=?1 AND as_of_s>=?2 AND (as_of_s>?2 OR run_id>?3)"
+	        " ORDER BY as_of_s, run_id LIMIT ?4",
+	        TK_ARGS(x->series_id, last ? last->as_of_s : INT64_MIN,
 	                last ? last->run_id : INT64_MIN, AHEAD),
-	        &q, err));
-	while ((code = sqlite3_step(q)) == SQLITE_ROW)
-		add_point(out, q);
-	out->has_last = out->count - before < AHEAD;
-	return end_reading(s, q, code, out, err);
+	        &points, err));
+	add_points(x, &points);
+	x->has_last = points.count < AHEAD;
+	return 0;
 }
 
 /* Forgets what no range will ask for. */
@@ -157,7 +143,7 @@ static void drop_old(struct stretch *s, const struct tk_window_query *w)
 		return;
 	memmove(s->at, s->at + drop, (s->count - drop) * sizeof *s->at);
 	memmove(s->logs, s->logs + drop, (s->count - drop) * sizeof *s->logs);
-	s->count = s->log_count = s->count - drop;
+	s->count -= drop;
 	s->has_first = false;
 }
 
@@ -190,25 +176,25 @@ static int find_points(struct tk_store *s, const struct tk_window_query *query, 
 
 /* ---- how the runs ended ---------------------------------------------------------------------- */
 
-#define MARK_COLUMNS \
-	"SELECT id, as_of_s, night_id, build_id, environment_id, outcome, substr(message, 1, " \
-	"200) FROM run "
+#define SUMMARY(join) \
+	"SELECT r.id AS run_id, r.as_of_s, r.night_id, r.build_id, r.environment_id, r.outcome," \
+	" substr(r.message, 1, 200) AS message FROM " join
+#define RUN_OF_SERIES(condition) \
+	SUMMARY("run r WHERE r.id=(SELECT id FROM run WHERE series_id=?1 AND " condition \
+	        " LIMIT 1)")
 /* A run that was skipped gives no information about the earlier state. */
 #define LAST_BEFORE \
-	MARK_COLUMNS \
-	"WHERE series_id=?1 AND as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device') " \
-	"ORDER BY as_of_s DESC, id DESC LIMIT 1"
-#define FIRST_WITHIN \
-	MARK_COLUMNS \
-	"WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id LIMIT 1"
+	RUN_OF_SERIES("as_of_s<?2 AND outcome NOT IN ('skipped', 'no_device')" \
+	              " ORDER BY as_of_s DESC, id DESC")
+#define FIRST_WITHIN RUN_OF_SERIES("as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s, id")
 /* A night measures a control several times: where it had no time for the last of them, the newest
  * run that was not skipped says how the night ended. */
 #define LAST_WITHIN \
-	MARK_COLUMNS "WHERE series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC, " \
-	             "outcome IN ('skipped', 'no_device'), id DESC LIMIT 1"
+	RUN_OF_SERIES("as_of_s>=?2 AND as_of_s<=?3 ORDER BY as_of_s DESC," \
+	              " outcome IN ('skipped', 'no_device'), id DESC")
 
 /* Runs of many series (import) are looked up once: direct-mapped by id. */
-#define MARKS 4096
+#define SUMMARIES 4096
 
 struct reader {
 	struct tk_store *s;
@@ -216,52 +202,45 @@ struct reader {
 	struct tk_point_reader *points; /* of the query, or for this one alone */
 	int64_t runs_have_series;
 	struct tk_rows_builder copies, texts;
-	struct tk_run_summary *marks;
+	struct tk_run_summary *known;
 };
 
-static int read_mark(struct reader *r, const char *sql, const struct tk_arg *args,
-        struct tk_run_summary *mark, struct tk_error *err)
+static int select_summary(struct reader *r, const char *sql, const struct tk_arg *args,
+        struct tk_run_summary *out, struct tk_error *err)
 {
-	sqlite3_stmt *q;
-	int status = 0;
+#define FIELD(name) TK_MEMBER(struct tk_run_summary, name)
+	static const struct tk_db_column columns[] = {FIELD(run_id), FIELD(as_of_s),
+	        FIELD(night_id), FIELD(build_id), FIELD(environment_id), FIELD(message),
+	        TK_MEMBER_WORD(struct tk_run_summary, outcome, outcome)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_run_summary, columns);
+	AUTO(tk_rows) rows = {0};
 
-	TRY(tk_db_prepare_args(r->s, sql, args, &q, err));
-	int code = sqlite3_step(q);
-
-	if (code == SQLITE_ROW) {
-		mark->run_id = sqlite3_column_int64(q, 0);
-		mark->as_of_s = sqlite3_column_int64(q, 1);
-		mark->night_id = sqlite3_column_int64(q, 2);
-		mark->build_id = sqlite3_column_int64(q, 3);
-		mark->environment_id = sqlite3_column_int64(q, 4);
-		if (tk_outcome_parse((const char *)sqlite3_column_text(q, 5), &mark->outcome))
-			mark->outcome = TK_OUTCOME_COUNT;
-		mark->message = tk_rows_add_text(&r->texts, (const char *)sqlite3_column_text(q, 6),
-		        (size_t)sqlite3_column_bytes(q, 6));
-	} else if (code != SQLITE_DONE) {
-		status = tk_db_fail(r->s, code, err, "cannot read the runs of a series");
+	TRY(tk_store_select(r->s, sql, args, &type, &rows, err));
+	if (rows.count) {
+		*out = *TK_ROWS_AT(&rows, struct tk_run_summary, 0);
+		out->message = tk_rows_add_text(&r->texts, out->message, strlen(out->message));
 	}
-	sqlite3_reset(q);
-	return status;
-}
-
-/* run_id: that of the point, where the series has no run; 0: none. */
-static int add_mark(struct reader *r, const char *sql, const struct tk_arg *args, int64_t run_id,
-        struct tk_run_summary *mark, struct tk_error *err)
-{
-	struct tk_run_summary *known = &r->marks[(uint64_t)run_id % MARKS];
-
-	if (r->runs_have_series)
-		TRY(read_mark(r, sql, args, mark, err));
-	if (mark->run_id || !run_id)
-		return 0;
-	if (known->run_id != run_id)
-		TRY(read_mark(r, MARK_COLUMNS "WHERE id=?1", TK_ARGS(run_id), known, err));
-	*mark = *known;
 	return 0;
 }
 
-static int read_marks(struct reader *r, struct tk_history_window *w, struct tk_error *err)
+/* run_id: that of the point, where the series has no run; 0: none. */
+static int read_summary(struct reader *r, const char *sql, const struct tk_arg *args,
+        int64_t run_id, struct tk_run_summary *out, struct tk_error *err)
+{
+	struct tk_run_summary *known = &r->known[(uint64_t)run_id % SUMMARIES];
+
+	*out = (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
+	if (r->runs_have_series)
+		TRY(select_summary(r, sql, args, out, err));
+	if (out->run_id || !run_id)
+		return 0;
+	if (known->run_id != run_id)
+		TRY(select_summary(r, SUMMARY("run r WHERE r.id=?1"), TK_ARGS(run_id), known, err));
+	*out = *known;
+	return 0;
+}
+
+static int read_summaries(struct reader *r, struct tk_history_window *w, struct tk_error *err)
 {
 	const struct tk_arg *args = TK_ARGS(w->series_id, r->query->runs_s, r->query->until_s);
 	const struct tk_point *p = w->points;
@@ -274,13 +253,12 @@ static int read_marks(struct reader *r, struct tk_history_window *w, struct tk_e
 		first_within = p[i - 1].run_id;
 	if (i)
 		last_before = p[i - 1].run_id;
-	w->last_before = w->first_within = w->last_within =
-	        (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
-	TRY(add_mark(r, LAST_BEFORE, TK_ARGS(w->series_id, r->query->runs_s), last_before,
+	w->first_within = (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
+	TRY(read_summary(r, LAST_BEFORE, TK_ARGS(w->series_id, r->query->runs_s), last_before,
 	        &w->last_before, err));
 	if (!w->last_before.run_id)
-		TRY(add_mark(r, FIRST_WITHIN, args, first_within, &w->first_within, err));
-	return add_mark(r, LAST_WITHIN, args, last_within, &w->last_within, err);
+		TRY(read_summary(r, FIRST_WITHIN, args, first_within, &w->first_within, err));
+	return read_summary(r, LAST_WITHIN, args, last_within, &w->last_within, err);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -303,7 +281,7 @@ static int read_window(struct reader *r, struct tk_history_window *w, struct tk_
 		}
 	}
 	w->is_borrowed &= !own && r->query->reader;
-	int status = read_marks(r, w, err);
+	int status = read_summaries(r, w, err);
 
 	for (size_t i = 0; !w->is_borrowed && i < w->before + w->within; i++)
 		*(struct tk_point *)tk_rows_add(&r->copies) = w->points[i];
@@ -354,14 +332,14 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	if (s->depth == 0)
 		TRY(tk_store_begin_read(s, err));
 	r.points = query->reader ? query->reader : tk_point_reader_new();
-	r.marks = tk_calloc(MARKS, sizeof *r.marks);
+	r.known = tk_calloc(SUMMARIES, sizeof *r.known);
 	int status = read_windows(&r, &w, err);
 
 	if (s->depth == 0)
 		tk_store_end_read(s);
 	if (!query->reader)
 		tk_point_reader_free(r.points);
-	free(r.marks);
+	free(r.known);
 	if (status) {
 		tk_rows_free(&w);
 		tk_rows_free(&p);
