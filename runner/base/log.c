@@ -15,7 +15,7 @@ json_t *tk_json_number(double x)
 
 json_t *tk_json_text(const char *s)
 {
-	json_t *v = *s ? json_string(s) : json_null();
+	json_t *v = s && *s ? json_string(s) : json_null();
 
 	return v ? v : json_string("?");
 }

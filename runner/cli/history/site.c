@@ -22,7 +22,7 @@
 #include "site_gen/site.h"
 #include "store/store.h"
 
-static struct arguments {
+static struct {
 	const char *out, *title, *base_url;
 	bool open, watch;
 } opt;
@@ -40,38 +40,26 @@ static const struct tk_option options[] = {
         {0},
 };
 
-#define SESSION_MAX 8
-
-/* The variables of the user's session that a browser needs; our children do not inherit them. */
-static void read_session(char *variables[SESSION_MAX + 1])
+/* A failure to open the browser does not change the exit code. The browser gets its own session,
+ * because the process group of our child is killed with it, and the variables of the user's session
+ * that it needs, which our children do not inherit. */
+static void open_browser(const char *index)
 {
 	static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
 	        "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"};
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = getenv(names[i]);
-
-		if (value)
-			variables[n++] = tk_sprintf("%s=%s", names[i], value);
-	}
-	variables[n] = NULL;
-}
-
-/* A failure to open the browser does not change the exit code. The browser gets its own session,
- * because the process group of our child is killed with it. */
-static void open_browser(const char *index)
-{
 	const char *argv[] = {"setsid", "--fork", "--wait", "xdg-open", index, NULL};
-	char *session[SESSION_MAX + 1], *found = NULL;
+	char *session[sizeof names / sizeof *names + 1] = {NULL}, **end = session;
 	struct tk_process_spec spec = {.argv = argv,
 	        .env = (const char *const *)session,
 	        .deadline_s = 3,
 	        .log_path = "/dev/null"};
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
+	AUTO_TEXT found = NULL;
 	struct tk_error err = {0};
 
-	read_session(session);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (getenv(names[i]))
+			*end++ = tk_sprintf("%s=%s", names[i], getenv(names[i]));
 	if (!tk_process_find_program("xdg-open", &found))
 		tk_fail(&err, TK_ENOTFOUND, "xdg-open is not installed");
 	else if (!tk_process_run(&spec, &result, &err) &&
@@ -80,24 +68,22 @@ static void open_browser(const char *index)
 	if (err.status)
 		tk_log(TK_LOG_WARN, "open_failed", NULL, "could not open the site: %s",
 		        err.message);
-	tk_process_result_free(&result);
-	for (char **v = session; *v; v++)
-		free(*v);
-	free(found);
+	while (end > session)
+		free(*--end);
 }
 
-static int write_site(const struct tk_globals *g, const struct arguments *a,
-        const struct tk_config *config, struct tk_store *store, struct tk_error *err)
+static int write_site(const struct tk_globals *g, struct tk_store *store, struct tk_error *err)
 {
+	const struct tk_config *config = g->config;
 	struct tk_site_report report;
 	AUTO_TEXT templates = tk_path_join(tk_path_data_dir(), "templates");
-	AUTO_TEXT dir = tk_path_make_absolute(a->out ? a->out : config->site_dir);
+	AUTO_TEXT dir = tk_path_make_absolute(opt.out ? opt.out : config->site_dir);
 	AUTO_TEXT index = tk_path_join(dir, "index.html");
 	struct tk_site_options site = {
 	        .out_dir = dir,
 	        .templates_dir = templates,
-	        .title = a->title ? a->title : config->site_title,
-	        .base_url = a->base_url        ? a->base_url
+	        .title = opt.title ? opt.title : config->site_title,
+	        .base_url = opt.base_url       ? opt.base_url
 	                    : config->site_url ? config->site_url
 	                                       : "",
 	        .tie = config->site_tie,
@@ -110,7 +96,7 @@ static int write_site(const struct tk_globals *g, const struct arguments *a,
 		        report.files, report.files_written, (double)report.bytes * 1e-6,
 		        report.wall_s);
 	puts(index);
-	if (a->open)
+	if (opt.open)
 		open_browser(index);
 	return TK_OK;
 }
@@ -129,48 +115,39 @@ static int64_t read_state(const char *path)
 	return state;
 }
 
-/* Blocks the signals that end --watch, so that they arrive only between two sites. */
-static void signals_of_watch(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-	sigprocmask(SIG_BLOCK, set, NULL);
-}
-
 /* Reopens the store, because the file may have been replaced. */
-static int write_changed(const struct tk_globals *g, const struct arguments *a,
-        const struct tk_config *config, const char *path)
+static int write_changed(const struct tk_globals *g, const char *path)
 {
 	struct tk_store *store = NULL;
 	struct tk_error err = {0};
 	int status = tk_store_open(path, TK_STORE_READ, &store, &err);
 
 	if (!status)
-		status = write_site(g, a, config, store, &err);
+		status = write_site(g, store, &err);
 	tk_store_close(store);
 	return status ? tk_command_fail("site", &err) : TK_OK;
 }
 
 /* A night writes in bursts: write the site when nothing has changed for a second. After a failure
- * it is tried again. */
-static void watch_site(const struct tk_globals *g, struct arguments *a,
-        const struct tk_config *config, const char *path)
+ * it is tried again. The signals that end it arrive only between two sites. */
+static void watch_site(const struct tk_globals *g, const char *path)
 {
 	int64_t shown = read_state(path), before = shown;
 	const struct timespec pause = {.tv_sec = 1};
 	sigset_t ends;
 
-	signals_of_watch(&ends);
-	a->open = false;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	opt.open = false;
 	for (;;) {
 		fflush(stdout);
 		if (sigtimedwait(&ends, NULL, &pause) > 0)
 			return;
 		int64_t now = read_state(path);
-		if (now != shown && now == before &&
-		        write_changed(g, a, config, path) == TK_EXIT_OK)
+		if (now != shown && now == before && write_changed(g, path) == TK_EXIT_OK)
 			shown = now;
 		before = now;
 	}
@@ -178,9 +155,9 @@ static void watch_site(const struct tk_globals *g, struct arguments *a,
 
 static int run_site(struct tk_globals *g, struct tk_error *err)
 {
-	TRY(write_site(g, &opt, g->config, g->store, err));
+	TRY(write_site(g, g->store, err));
 	if (opt.watch)
-		watch_site(g, &opt, g->config, tk_store_path(g->store));
+		watch_site(g, tk_store_path(g->store));
 	return TK_OK;
 }
 
@@ -201,7 +178,7 @@ const struct tk_command tk_command_site = {.name = "site",
 
 /* `tracker report`: the state of the history as text, Markdown or one HTML file. */
 
-static struct report_arguments {
+static struct {
 	const char *night, *since;
 	enum tk_document_format format;
 } report_opt;
@@ -218,14 +195,6 @@ static const struct tk_option report_options[] = {
         {0},
 };
 
-static int find_period(const struct report_arguments *a, struct tk_store *store,
-        struct tk_site_options *site, struct tk_error *err)
-{
-	if (a->since)
-		return tk_when_parse(a->since, site->now_s, false, &site->since_s, err);
-	return a->night ? tk_records_find_night(store, a->night, &site->night_id, err) : TK_OK;
-}
-
 static int run_report(struct tk_globals *g, struct tk_error *err)
 {
 	AUTO(tk_buf) out = TK_BUF_INIT;
@@ -235,7 +204,10 @@ static int run_report(struct tk_globals *g, struct tk_error *err)
 	        .tie = g->config->site_tie,
 	        .now_s = tk_clock_now_s()};
 
-	TRY(find_period(&report_opt, g->store, &site, err));
+	if (report_opt.since)
+		TRY(tk_when_parse(report_opt.since, site.now_s, false, &site.since_s, err));
+	else if (report_opt.night)
+		TRY(tk_records_find_night(g->store, report_opt.night, &site.night_id, err));
 	TRY(tk_report_write(g->store, &site, report_opt.format, &out, err));
 	return tk_markup_write(&out, stdout, err);
 }

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -39,9 +40,8 @@ struct result {
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 
-static json_t *make_backends(const void *artifact, const void *context)
+static json_t *artifact_json(const struct tk_artifact *a)
 {
-	const struct tk_artifact *a = artifact;
 	json_t *backends = json_array();
 
 	for (size_t i = 0; i < a->backend_count; i++) {
@@ -51,28 +51,15 @@ static json_t *make_backends(const void *artifact, const void *context)
 		        json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path,
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return backends;
+	return json_pack("{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o}", "key",
+	        tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
+	        tk_json_text(a->revision), "status", tk_build_status_name(a->status), "cached",
+	        a->cached, "message", tk_json_text(a->message), "adapter", tk_json_text(a->adapter),
+	        "arch", tk_json_text(a->arch), "flags", tk_json_text(a->flags), "toolchain",
+	        tk_json_text(a->toolchain), "log", tk_json_text(a->log_path), "wall_s",
+	        tk_json_number(a->wall_s), "size_bytes", (json_int_t)a->size_bytes, "built",
+	        tk_time_to_json(a->built_s), "backends", backends);
 }
-
-#define ARTIFACT struct tk_artifact
-static const struct tk_field artifact_fields[] = {
-        {TK_FIELD(TEXT, "key", ARTIFACT, key, "Its name in the cache")},
-        {TK_FIELD(TEXT, "upstream", ARTIFACT, upstream, "The upstream")},
-        {TK_FIELD(TEXT, "revision", ARTIFACT, revision, "The revision")},
-        {TK_FIELD_WORDS("status", ARTIFACT, status, tk_build_status_words, "How it ended")},
-        {TK_FIELD(BOOL, "cached", ARTIFACT, cached, "Found in the cache, not built now")},
-        {TK_FIELD(TEXT, "message", ARTIFACT, message, "The error that made it fail")},
-        {TK_FIELD(TEXT, "adapter", ARTIFACT, adapter, "What built it")},
-        {TK_FIELD(TEXT, "arch", ARTIFACT, arch, "The architecture")},
-        {TK_FIELD(TEXT, "flags", ARTIFACT, flags, "The flags")},
-        {TK_FIELD(TEXT, "toolchain", ARTIFACT, toolchain, "The compilers")},
-        {TK_FIELD(TEXT, "log", ARTIFACT, log_path, "The file of its log")},
-        {TK_FIELD(REAL, "wall_s", ARTIFACT, wall_s, "Seconds of the build")},
-        {TK_FIELD(INT, "size_bytes", ARTIFACT, size_bytes, "Size")},
-        {TK_FIELD(TIME, "built", ARTIFACT, built_s, "When")},
-        {TK_FIELD_MAKE(LIST, "backends", make_backends, "Name, path, code hash, kernels")},
-        {0},
-};
 
 static const char *status_color(const json_t *row)
 {
@@ -129,7 +116,7 @@ static void add_row(struct tk_table *t, const json_t *row)
 
 static json_t *result_json(const struct result *r)
 {
-	json_t *o = r->artifact ? tk_fields_to_json(artifact_fields, r->artifact, NULL)
+	json_t *o = r->artifact ? artifact_json(r->artifact)
 	                        : json_pack("{s:s,s:s,s:s}", "upstream", r->upstream->name,
 	                                  "status", "error", "message", r->err.message);
 
@@ -185,81 +172,76 @@ static size_t print_failures(const struct result *results, size_t count)
 
 static int list_cache(const struct tk_globals *g, struct tk_error *err)
 {
-	char **keys = NULL;
-	size_t count = 0;
-	struct tk_table *t = tk_table_new(g, cache_columns);
-	json_auto_t *list = json_array();
-	int status = tk_artifact_list_keys(g->config->cache_dir, &keys, &count, err);
+	struct tk_table *t;
+	json_t *list;
+	char **keys;
+	size_t count;
 
-	for (size_t i = 0; !status && i < count; i++) {
+	TRY(tk_artifact_list_keys(g->config->cache_dir, &keys, &count, err));
+	t = tk_table_new(g, cache_columns);
+	list = json_array();
+	for (size_t i = 0; i < count; i++) {
 		struct tk_artifact *a = NULL;
 		bool damaged = tk_artifact_load(g->config->cache_dir, keys[i], &a, NULL);
 
 		if (!opt.upstream || (!damaged && !strcmp(a->upstream, opt.upstream))) {
 			json_t *row = damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status",
 			                                "damaged")
-			                      : tk_fields_to_json(artifact_fields, a, NULL);
+			                      : artifact_json(a);
 
 			json_array_append_new(list, row);
 			add_row(t, row);
 		}
 		tk_artifact_free(a);
 	}
-	if (!status && !opt.json && !json_array_size(list))
+	tk_names_free(keys, count);
+	if (!opt.json && !json_array_size(list))
 		printf("The cache has no build%s%s.\n", opt.upstream ? " of " : "",
 		        opt.upstream ? opt.upstream : "");
-	else if (!status)
-		status = opt.json ? tk_command_print_json(json_incref(list), err)
-		                  : tk_table_print(t, stdout, err);
-	tk_names_free(keys, count);
-	tk_table_free(t);
-	return status;
+	return tk_records_finish(t, list, opt.json, err);
+}
+
+static int print_count(const char *done, size_t count, struct tk_error *err)
+{
+	if (opt.json)
+		return tk_command_print_json(json_pack("{s:I}", done, (json_int_t)count), err);
+	printf("%s %zu build%s\n", done, count, count == 1 ? "" : "s");
+	return TK_OK;
 }
 
 static int clean_cache(const struct tk_config *config, struct tk_error *err)
 {
-	char **keys = NULL, **left = NULL;
+	char **keys = NULL;
 	size_t count = 0, kept = 0, after = 0;
-	int status = tk_artifact_list_keys(config->cache_dir, &keys, &count, err);
-	const char **keep = tk_calloc(count + 1, sizeof(*keep));
+	const char **keep;
+	int status;
 
-	for (size_t i = 0; !status && opt.upstream && i < count; i++) {
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
+	keep = tk_calloc(count + 1, sizeof *keep);
+	for (size_t i = 0; opt.upstream && i < count; i++) {
 		struct tk_artifact *a = NULL;
+
 		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
 		        strcmp(a->upstream, opt.upstream) != 0)
 			keep[kept++] = keys[i];
 		tk_artifact_free(a);
 	}
-	if (!status)
-		status = tk_artifact_evict(config->cache_dir, 0, keep, kept, err);
-	if (!status)
-		status = tk_artifact_list_keys(config->cache_dir, &left, &after, err);
-	if (!status && opt.json)
-		status = tk_command_print_json(
-		        json_pack("{s:I}", "removed", (json_int_t)(count - after)), err);
-	else if (!status)
-		printf("removed %zu build%s\n", count - after, count - after == 1 ? "" : "s");
+	status = tk_artifact_evict(config->cache_dir, 0, keep, kept, err);
 	tk_names_free(keys, count);
-	tk_names_free(left, after);
 	free(keep);
-	return status;
+	TRY(status);
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &after, err));
+	tk_names_free(keys, after);
+	return print_count("removed", count - after, err);
 }
 
 static int import_cache(const struct tk_config *config, struct tk_error *err)
 {
 	size_t imported = 0;
-	int status = tk_signature_verify(config->signing.allowed_signers, opt.import_file, err);
 
-	if (!status)
-		status = tk_artifact_import(
-		        config->cache_dir, opt.import_file, &imported, NULL, NULL, err);
-
-	if (!status && opt.json)
-		status = tk_command_print_json(
-		        json_pack("{s:I}", "imported", (json_int_t)imported), err);
-	else if (!status)
-		printf("imported %zu build%s\n", imported, imported == 1 ? "" : "s");
-	return status;
+	TRY(tk_signature_verify(config->signing.allowed_signers, opt.import_file, err));
+	TRY(tk_artifact_import(config->cache_dir, opt.import_file, &imported, NULL, NULL, err));
+	return print_count("imported", imported, err);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -339,31 +321,28 @@ static int choose_upstreams(
 	return TK_OK;
 }
 
-static int export_results(const struct tk_config *config, const char *file,
-        const struct result *results, size_t count, struct tk_error *err)
+static int export_results(const struct tk_config *config, const struct result *results,
+        size_t count, struct tk_error *err)
 {
-	const char **keys = tk_calloc(count + 1, sizeof(*keys));
+	const char **keys = tk_calloc(count + 1, sizeof *keys);
 	size_t n = 0;
-	int status = TK_OK;
+	int status;
 
-	for (size_t i = 0; !status && i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (results[i].artifact && results[i].artifact->status == TK_BUILD_OK)
 			keys[n++] = results[i].artifact->key;
-	}
-	if (!status)
-		status = tk_artifact_export(config->cache_dir, keys, n, file, err);
-	if (!status)
-		status = tk_signature_write(config->signing.key, file, err);
-	if (!status)
-		tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
-		        file);
+	status = tk_artifact_export(config->cache_dir, keys, n, opt.export_file, err);
 	free(keys);
-	return status;
+	TRY(status);
+	TRY(tk_signature_write(config->signing.key, opt.export_file, err));
+	tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
+	        opt.export_file);
+	return TK_OK;
 }
 
-static int build_all(
-        const struct tk_globals *g, const struct tk_config *config, struct tk_error *err)
+static int build_all(const struct tk_globals *g, struct tk_error *err)
 {
+	const struct tk_config *config = g->config;
 	size_t count = 0;
 	struct result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
 	int status = choose_upstreams(config, results, &count, err);
@@ -376,8 +355,8 @@ static int build_all(
 		status = print_results(g, results, count, err);
 	const size_t failed = status ? 0 : print_failures(results, count);
 	if (!status && opt.export_file && failed < count)
-		status = export_results(config, opt.export_file, results, count, err);
-	for (size_t i = 0; results && i < count; i++)
+		status = export_results(config, results, count, err);
+	for (size_t i = 0; i < count; i++)
 		tk_artifact_free(results[i].artifact);
 	free(results);
 	if (status)
@@ -392,7 +371,7 @@ static int run_build(struct tk_globals *g, struct tk_error *err)
 	return opt.list          ? list_cache(g, err)
 	       : opt.clean       ? clean_cache(g->config, err)
 	       : opt.import_file ? import_cache(g->config, err)
-	                         : build_all(g, g->config, err);
+	                         : build_all(g, err);
 }
 
 const struct tk_command tk_command_build = {.name = "build",

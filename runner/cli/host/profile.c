@@ -11,7 +11,6 @@
 #include "base/try.h"
 #include "cli/host/run.h"
 #include "cli/table.h"
-#include "core/fields.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "nightly/kernel_report.h"
@@ -184,34 +183,23 @@ static int print_text(const struct tk_run_session *r, const struct tk_globals *g
 	return TK_OK;
 }
 
-static json_t *make_stalls(const void *kernel, const void *context)
+static json_t *encode_kernel(const struct tk_profile_kernel *k)
 {
-	const struct tk_profile_kernel *k = kernel;
 	json_t *stalls = json_object();
 
 	for (size_t i = 0; i < k->stall_count; i++)
 		json_object_set_new(
 		        stalls, k->stalls[i].reason, tk_json_number(k->stalls[i].cycles));
-	return stalls;
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+	        tk_json_text(k->name), "time_ns", tk_json_number(k->time_ns), "tensor_share",
+	        tk_json_number(k->tensor_share), "occupancy", tk_json_number(k->occupancy),
+	        "occupancy_limit", tk_json_number(k->occupancy_limit), "l2_hit_share",
+	        tk_json_number(k->l2_hit_share), "registers", tk_json_number(k->registers),
+	        "shared_bytes", tk_json_number(k->shared_bytes), "dram_bytes",
+	        tk_json_number(k->bytes[TK_PROFILE_DRAM]), "l2_bytes",
+	        tk_json_number(k->bytes[TK_PROFILE_L2]), "l1_bytes",
+	        tk_json_number(k->bytes[TK_PROFILE_L1]), "stall_cycles_per_instruction", stalls);
 }
-
-#define KERNEL struct tk_profile_kernel
-static const struct tk_field kernel_fields[] = {
-        {TK_FIELD(TEXT, "name", KERNEL, name, "Its name")},
-        {TK_FIELD(REAL, "time_ns", KERNEL, time_ns, "Its time")},
-        {TK_FIELD(REAL, "tensor_share", KERNEL, tensor_share, "Of the tensor cores' peak")},
-        {TK_FIELD(REAL, "occupancy", KERNEL, occupancy, "Of the warps that fit")},
-        {TK_FIELD(REAL, "occupancy_limit", KERNEL, occupancy_limit, "At most")},
-        {TK_FIELD(REAL, "l2_hit_share", KERNEL, l2_hit_share, "Of the accesses")},
-        {TK_FIELD(REAL, "registers", KERNEL, registers, "Of a thread")},
-        {TK_FIELD(REAL, "shared_bytes", KERNEL, shared_bytes, "Of a block")},
-        {TK_FIELD(REAL, "dram_bytes", KERNEL, bytes[TK_PROFILE_DRAM], "Traffic")},
-        {TK_FIELD(REAL, "l2_bytes", KERNEL, bytes[TK_PROFILE_L2], "Traffic")},
-        {TK_FIELD(REAL, "l1_bytes", KERNEL, bytes[TK_PROFILE_L1], "Traffic")},
-        {TK_FIELD_MAKE(LIST, "stall_cycles_per_instruction", make_stalls, "By reason")},
-        {0},
-};
-#undef KERNEL
 
 static json_t *encode(const struct tk_run_session *r, const struct tk_problem_spec *problem,
         const struct tk_profile *counters, const struct figures *f)
@@ -221,8 +209,7 @@ static json_t *encode(const struct tk_run_session *r, const struct tk_problem_sp
 	       *kernels = json_array();
 
 	for (size_t i = 0; i < counters->count; i++)
-		json_array_append_new(
-		        kernels, tk_fields_to_json(kernel_fields, &counters->kernels[i], NULL));
+		json_array_append_new(kernels, encode_kernel(&counters->kernels[i]));
 	for (int i = 0; i < TK_PROFILE_MEMORIES; i++)
 		json_object_set_new(o, keys[i], tk_json_number(tk_profile_sum_bytes(counters, i)));
 	json_object_update_new(

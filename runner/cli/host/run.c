@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/present.h"
 #include "base/process.h"
 #include "base/try.h"
@@ -12,20 +13,10 @@
 #include "cli/host/run.h"
 #include "cli/markup.h"
 #include "cli/table.h"
-#include "core/fields.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "nightly/plan/job_inputs.h"
 #include "config/suite.h"
-
-struct result {
-	const struct tk_job_result *job;
-	const char *backend, *device, *model, *arch, *mode, *outcome, *message, *text;
-	char title[TK_PROBLEM_TEXT_MAX];
-	struct tk_rate rate;
-	double latency_ms, tflops, plan_s, wall_s;
-	bool has_samples;
-};
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -40,15 +31,14 @@ static json_t *parse_value(const char *text)
 }
 
 /* The keys of the canonical text; `dtype` is the type of the operands in every operation. */
-static json_t *make_problem_size(const void *row, const void *context)
+static json_t *make_problem_size(const char *problem)
 {
-	const char *colon = strchr(((const struct result *)row)->text, ':');
-	char text[TK_PROBLEM_TEXT_MAX], *rest = colon ? text : NULL;
+	const char *colon = strchr(problem, ':');
+	AUTO_TEXT text = tk_strdup(colon ? colon + 1 : "");
+	char *rest = text;
 	json_t *o = json_object();
 
-	if (rest)
-		snprintf(text, sizeof text, "%s", colon + 1);
-	for (char *word; rest && (word = strsep(&rest, ","));) {
+	for (char *word; (word = strsep(&rest, ","));) {
 		char *value = strchr(word, '=');
 
 		if (!value)
@@ -62,62 +52,45 @@ static json_t *make_problem_size(const void *row, const void *context)
 }
 
 /* "sm_90" is 9.0, "sm_103" is 10.3, "sm_90a" is 9.0. */
-static json_t *make_compute_capability(const void *row, const void *context)
+static json_t *make_compute_capability(const char *arch)
 {
-	const char *arch = ((const struct result *)row)->arch;
-	char text[16];
-	char *end;
-	long number = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, &end, 10) : 0;
+	long number = strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, NULL, 10) : 0;
 
-	if (number < 10 || number > 9999)
-		return json_null();
-	snprintf(text, sizeof text, "%ld.%ld", number / 10, number % 10);
-	return json_string(text);
+	return number < 10 || number > 9999 ? json_null()
+	                                    : json_sprintf("%ld.%ld", number / 10, number % 10);
 }
 
-static json_t *make_kernel(const void *row, const void *context)
+/* The first eight members are those of public benchmark runners, so that scripts written for them
+ * read the document; `tracker import` reads them too. */
+static json_t *make_record(const struct tk_run_session *r, const struct tk_run_device *device,
+        const struct tk_problem_spec *problem, const struct tk_job_result *job,
+        const struct tk_rate *rate)
 {
-	const char *text = ((const struct result *)row)->text;
+	bool has_timing = tk_outcome_has_timing(job->outcome);
+	double ns = tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN),
+	       plan_s = tk_measurement_get_number(job->result, TK_MEASUREMENT_PLAN_S, NAN);
+	json_t *result = job->result ? json_copy(job->result) : json_null();
+	char title[TK_PROBLEM_TEXT_MAX];
 
-	return json_stringn(text, strcspn(text, ":"));
+	if (!r->o->samples && job->result)
+		json_object_del(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
+	tk_problem_format_title(problem, title, sizeof title);
+	return json_pack(
+	        "{s:s%, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, "
+	        "s:o, s:o, s:o}",
+	        "kernel", problem->text, strcspn(problem->text, ":"), "gpu_model",
+	        tk_json_text(device->model), "arch", tk_json_text(device->arch),
+	        "compute_capability", make_compute_capability(device->arch), "problem_size",
+	        make_problem_size(problem->text), "latency_ms",
+	        tk_json_number(has_timing ? ns / 1e6 : NAN), "tflops",
+	        tk_json_number(rate->gflop_per_s / 1e3), "compilation_time",
+	        tk_json_number(has_timing ? plan_s : NAN), "backend", tk_json_text(r->o->backend),
+	        "device", tk_json_text(device->name), "problem", problem->text, "title", title,
+	        "mode", r->mode_word, "outcome", tk_outcome_name(job->outcome), "message",
+	        tk_json_text(job->message), "gflop_per_s", tk_json_number(rate->gflop_per_s),
+	        "peak_share", tk_json_number(rate->peak_share), "wall_s",
+	        tk_json_number(job->wall_s), "result", result);
 }
-
-static json_t *make_result(const void *row, const void *context)
-{
-	const struct result *r = row;
-	json_t *o = r->job->result ? json_copy(r->job->result) : json_null();
-
-	if (!r->has_samples && r->job->result)
-		json_object_del(o, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES));
-	return o;
-}
-
-/* The first eight are those of public benchmark runners, so that scripts written for them read the
- * document; `tracker import` reads them too. */
-static const struct tk_field fields[] = {
-        {TK_FIELD_MAKE(MADE, "kernel", make_kernel, "The operation")},
-        {TK_FIELD(TEXT, "gpu_model", struct result, model, "The model of the device")},
-        {TK_FIELD(TEXT, "arch", struct result, arch, "Its architecture")},
-        {TK_FIELD_MAKE(MADE, "compute_capability", make_compute_capability,
-                "Its compute capability, of NVIDIA GPUs")},
-        {TK_FIELD_MAKE(LIST, "problem_size", make_problem_size, "The sizes and types")},
-        {TK_FIELD(REAL, "latency_ms", struct result, latency_ms, "The median")},
-        {TK_FIELD(REAL, "tflops", struct result, tflops, "The rate")},
-        {TK_FIELD(REAL, "compilation_time", struct result, plan_s, "Seconds of planning")},
-        {TK_FIELD(TEXT, "backend", struct result, backend, "The backend")},
-        {TK_FIELD(TEXT, "device", struct result, device, "The device")},
-        {TK_FIELD(TEXT, "problem", struct result, text, "The problem")},
-        {TK_FIELD(TEXT, "title", struct result, title, "Its title")},
-        {TK_FIELD(TEXT, "mode", struct result, mode, "The mode of measuring")},
-        {TK_FIELD(TEXT, "outcome", struct result, outcome, "How the job ended")},
-        {TK_FIELD(TEXT, "message", struct result, message, "Why it failed")},
-        {TK_FIELD(REAL, "gflop_per_s", struct result, rate.gflop_per_s, "The rate")},
-        {TK_FIELD(REAL, "peak_share", struct result, rate.peak_share,
-                "Its share of the peak of the device")},
-        {TK_FIELD(REAL, "wall_s", struct result, wall_s, "Seconds that the job took")},
-        {TK_FIELD_MAKE(LIST, "result", make_result, "What the worker measured")},
-        {0},
-};
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
@@ -199,26 +172,14 @@ static void set_intervals(struct tk_table *t, const json_t *row)
 		                tk_record_number(row, "result.in_context_ratio_hi"), width));
 }
 
-static void add_row(struct tk_table *t, const struct result *result, const json_t *row)
-{
-	tk_table_add_record(t, row);
-	set_verify(t, row);
-	if (!tk_outcome_has_timing(result->job->outcome))
-		return;
-	set_intervals(t, row);
-	set_rate(t, &result->rate, row);
-}
-
 /* One line per problem, in time order. */
-static void print_samples(const char *title, const struct tk_job_result *job)
+static void print_samples(const json_t *row)
 {
-	const json_t *samples = tk_measurement_get_field(job->result, TK_MEASUREMENT_SAMPLES);
 	size_t i;
 	json_t *x;
-	if (!samples)
-		return;
-	printf("%s ns:", title);
-	json_array_foreach (samples, i, x)
+
+	printf("%s ns:", tk_record_text(row, "title"));
+	json_array_foreach (tk_record_get(row, "result.samples"), i, x)
 		printf(" %.10g", json_number_value(x));
 	putchar('\n');
 }
@@ -234,37 +195,23 @@ static int print_results(struct tk_run_session *r, struct tk_error *err)
 static void add_result(struct tk_run_session *r, const struct tk_run_device *device,
         const struct tk_problem_spec *problem, const struct tk_job_result *job)
 {
-	const double ns =
-	        tk_outcome_has_timing(job->outcome)
-	                ? tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN)
-	                : NAN;
-	struct result result = {.job = job,
-	        .text = problem->text,
-	        .backend = r->o->backend,
-	        .device = device->name,
-	        .model = device->model,
-	        .arch = device->arch,
-	        .mode = r->mode_word,
-	        .outcome = tk_outcome_name(job->outcome),
-	        .message = job->message,
-	        .rate = tk_rate_compute(
-	                tk_measurement_get_number(job->result, TK_MEASUREMENT_FLOPS, 0),
-	                tk_datasheet_find_peak(device->model, problem), ns),
-	        .latency_ms = ns / 1e6,
-	        .plan_s = isnan(ns) ? NAN
-	                            : tk_measurement_get_number(
-	                                      job->result, TK_MEASUREMENT_PLAN_S, NAN),
-	        .wall_s = job->wall_s,
-	        .has_samples = r->o->samples};
-	json_t *row;
+	const bool has_timing = tk_outcome_has_timing(job->outcome);
+	const struct tk_rate rate = tk_rate_compute(
+	        tk_measurement_get_number(job->result, TK_MEASUREMENT_FLOPS, 0),
+	        tk_datasheet_find_peak(device->model, problem),
+	        has_timing ? tk_measurement_get_number(job->result, TK_MEASUREMENT_MEDIAN, NAN)
+	                   : NAN);
+	json_t *row = make_record(r, device, problem, job, &rate);
 
-	result.tflops = result.rate.gflop_per_s / 1e3;
-	tk_problem_format_title(problem, result.title, sizeof result.title);
-	row = tk_fields_to_json(fields, &result, NULL);
-	add_row(r->table, &result, row);
 	json_array_append_new(r->json, row);
-	if (r->o->samples && !r->o->json)
-		print_samples(result.title, job);
+	tk_table_add_record(r->table, row);
+	set_verify(r->table, row);
+	if (has_timing) {
+		set_intervals(r->table, row);
+		set_rate(r->table, &rate, row);
+	}
+	if (r->o->samples && !r->o->json && tk_record_get(row, "result.samples"))
+		print_samples(row);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

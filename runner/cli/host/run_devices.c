@@ -16,6 +16,7 @@
 #include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,3 +325,44 @@ int tk_run_list_reports(struct tk_globals *g, enum tk_kernel_report kind,
 		add_row(t, row);
 	return tk_table_finish(t, stdout, err);
 }
+
+/* ---- tracker worker -------------------------------------------------------------------------- */
+
+/* The process that loads backends, so that a crash of a backend is not one of the tracker. Started
+ * by the tracker, not by people. */
+
+static struct {
+	int in, out;
+} descriptors = {0, 1};
+
+static int parse_descriptor(const char *text, void *to, struct tk_error *err)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	if (!*text || *end || v < 0 || v > 1 << 20 || fcntl((int)v, F_GETFD) < 0)
+		return tk_fail(err, TK_EUSAGE, "expected an open descriptor");
+	*(int *)to = (int)v;
+	return TK_OK;
+}
+
+static const struct tk_option worker_options[] = {
+        {TK_OPT_PARSED("in-fd", 0, "N", parse_descriptor, &descriptors.in,
+                "descriptor that requests come from (default 0)")},
+        {TK_OPT_PARSED("out-fd", 0, "N", parse_descriptor, &descriptors.out,
+                "descriptor that answers go to (default 1)")},
+        {0},
+};
+
+static int run_worker(struct tk_globals *g, struct tk_error *err)
+{
+	return tk_worker_serve(descriptors.in, descriptors.out);
+}
+
+const struct tk_command tk_command_worker = {.name = "worker",
+        .summary = "serve a parent tracker (internal)",
+        .usage = {.options = worker_options,
+                .help = "Serve a parent tracker: JSON lines in, JSON lines out "
+                        "(docs/reference/worker-protocol.md). Started by the tracker itself."},
+        .run = run_worker,
+        .hidden = true};

@@ -35,18 +35,16 @@ static char *root_for(const struct tk_globals *g, const char *name)
 
 	if (!slash || (name && tk_suite_name_is_path(name)))
 		return tk_strdup(".");
-	return slash == g->config_path
-	               ? tk_strdup("/")
-	               : tk_strndup(g->config_path, (size_t)(slash - g->config_path));
+	return tk_strndup(
+	        g->config_path, slash == g->config_path ? 1 : (size_t)(slash - g->config_path));
 }
 
 static int load(
         const struct tk_globals *g, const char *name, struct tk_suite **out, struct tk_error *err)
 {
-	char *root = root_for(g, name);
+	AUTO_TEXT root = root_for(g, name);
 	int status = tk_suite_load(root, name, out, err);
 
-	free(root);
 	return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
 }
 
@@ -54,6 +52,7 @@ static int find_names(
         const struct tk_globals *g, char ***names, size_t *count, struct tk_error *err)
 {
 	AUTO_TEXT root = root_for(g, NULL);
+
 	return tk_suite_list_names(root, names, count, err);
 }
 
@@ -87,33 +86,29 @@ static void list_row(struct tk_table *t, json_t *json, const char *name, const s
 static int list(const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_error broken = {0};
-	struct tk_table *t = tk_table_new(g, list_columns);
-	json_t *json = json_array();
-	char **names = NULL;
-	size_t count = 0;
-	int status = opt.names.count ? tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
-	                                       opt.names.items[0])
-	                             : find_names(g, &names, &count, err);
+	struct tk_table *t;
+	json_t *json;
+	char **names;
+	size_t count;
 
-	for (size_t i = 0; !status && i < count; i++) {
+	if (opt.names.count)
+		return tk_fail(
+		        err, TK_EUSAGE, "list: unexpected argument \"%s\"", opt.names.items[0]);
+	TRY(find_names(g, &names, &count, err));
+	t = tk_table_new(g, list_columns);
+	json = json_array();
+	for (size_t i = 0; i < count; i++) {
 		struct tk_suite *s = NULL;
-		struct tk_error why = {0};
 
-		if (load(g, names[i], &s, &why))
-			broken = why;
+		load(g, names[i], &s, &broken);
 		list_row(t, json, names[i], s);
 		tk_suite_free(s);
 	}
 	tk_names_free(names, count);
-	if (!status)
-		status = opt.json ? tk_command_print_json(json_incref(json), err)
-		                  : tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	json_decref(json);
-	if (status || !broken.status)
-		return status;
-	*err = broken;
-	return err->status;
+	TRY(tk_records_finish(t, json, opt.json, err));
+	if (broken.status)
+		*err = broken;
+	return broken.status;
 }
 
 static int check(const struct tk_globals *g, struct tk_error *err)
@@ -174,15 +169,12 @@ static int show_suite(const struct tk_globals *g, const struct tk_suite *s, stru
 {
 	struct tk_table *t = tk_table_new(g, show_columns);
 	json_auto_t *problems = json_array();
+	struct tk_problem_spec p;
 	int status = TK_OK;
 
-	for (size_t i = 0; !status && i < s->count; i++) {
-		struct tk_problem_spec p;
-
-		status = tk_problem_parse(&p, s->problems[i].text, err);
-		if (!status)
+	for (size_t i = 0; !status && i < s->count; i++)
+		if (!(status = tk_problem_parse(&p, s->problems[i].text, err)))
 			show_row(t, problems, &s->problems[i], &p);
-	}
 	if (!status && opt.json)
 		status = tk_command_print_json(
 		        json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
@@ -197,15 +189,13 @@ static int show_suite(const struct tk_globals *g, const struct tk_suite *s, stru
 static int show(const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_suite *s = NULL;
-	int status;
 
 	if (opt.names.count != 1)
-		status = tk_fail(err, TK_EUSAGE,
+		return tk_fail(err, TK_EUSAGE,
 		        "expected one NAME or FILE; `tracker suite list` lists the suites");
-	else
-		status = load(g, opt.names.items[0], &s, err);
-	if (!status)
-		status = show_suite(g, s, err);
+	TRY(load(g, opt.names.items[0], &s, err));
+	int status = show_suite(g, s, err);
+
 	tk_suite_free(s);
 	return status;
 }
@@ -359,28 +349,26 @@ static const struct tk_column columns[] = {
 
 static int inputs_list(const struct tk_globals *g, const char *root, struct tk_error *err)
 {
-	json_auto_t *json = json_array();
-	char **names = NULL;
-	size_t count = 0;
-	int status = inputs_opt.names.count
-	                     ? tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
-	                               inputs_opt.names.items[0])
-	                     : tk_text_list_names(root, &names, &count, err);
+	json_auto_t *rows = json_array();
+	char **names;
+	size_t count;
+	int status = TK_OK;
 
+	if (inputs_opt.names.count)
+		return tk_fail(err, TK_EUSAGE, "list: unexpected argument \"%s\"",
+		        inputs_opt.names.items[0]);
+	TRY(tk_text_list_names(root, &names, &count, err));
 	for (size_t i = 0; !status && i < count; i++) {
 		struct tk_text t;
 
-		status = tk_text_load(root, names[i], &t, err);
-		if (status)
-			break;
-		json_array_append_new(json, describe(&t));
-		tk_text_free(&t);
+		if (!(status = tk_text_load(root, names[i], &t, err))) {
+			json_array_append_new(rows, describe(&t));
+			tk_text_free(&t);
+		}
 	}
 	tk_names_free(names, count);
-	if (!status)
-		status =
-		        tk_records_print(g, columns, json_incref(json), inputs_opt.json, NULL, err);
-	return status;
+	return status ? status
+	              : tk_records_print(g, columns, json_incref(rows), inputs_opt.json, NULL, err);
 }
 
 static int run_inputs(struct tk_globals *g, struct tk_error *err)
