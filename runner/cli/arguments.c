@@ -1,14 +1,7 @@
 /* See options.h. */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/suggest.h"
-#include "base/try.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/table.h"
 

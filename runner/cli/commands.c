@@ -6,15 +6,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/sandbox.h"
-#include "base/suggest.h"
-#include "base/text.h"
 #include "cli/markup.h"
 #include "cli/table.h"
 #include "config/config.h"

@@ -4,12 +4,8 @@
  * function that works through the libraries and prints results to stdout. */
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "base/options.h"
 
 enum tk_exit {

@@ -5,11 +5,9 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/base.h"
 #include "base/spawn.h"
 #include "cli/commands.h"
 

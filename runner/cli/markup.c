@@ -2,16 +2,9 @@
 #include "cli/markup.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
+#include "base/base.h"
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "core/vocabulary.h"
 
 void tk_markdown_put_text(struct tk_buf *b, const char *s)

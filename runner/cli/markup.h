@@ -1,10 +1,8 @@
 /* Texts of others in the formats that several commands write. */
 #ifndef TK_CLI_MARKUP_H
 #define TK_CLI_MARKUP_H
-#include <stdbool.h>
-#include <stdio.h>
 
-#include "base/json.h"
+#include "base/base.h"
 
 struct tk_buf;
 struct tk_error;

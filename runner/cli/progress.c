@@ -1,18 +1,10 @@
 /* The live line: [measure] 120/340  35 %  3 min 20 s left  gemm f32 512x512x512 */
 #include "cli/progress.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cli/commands.h"
 
 #define LIVE_EVERY_NS 100000000

@@ -1,22 +1,12 @@
 /* The only file that knows libsmartcols. */
 #include <errno.h>
-#include <jansson.h>
 #include <libsmartcols.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"

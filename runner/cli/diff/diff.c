@@ -1,15 +1,7 @@
 /* `tracker diff`: shows regressions, improvements and failures. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"

@@ -2,10 +2,8 @@
  * their texts, the others write formats. */
 #ifndef TK_DIFF_H
 #define TK_DIFF_H
-#include <stdbool.h>
-#include <stdio.h>
 
-#include "base/present.h"
+#include "base/base.h"
 #include "cli/table.h"
 #include "core/fields.h"
 #include "core/verdict_text.h"

@@ -1,12 +1,8 @@
 /* `tracker diff --format=json`, `ndjson` and `csv`: every count, raw numbers and the method, from
  * one table of fields; and `sarif`. */
 #include <math.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
 #include "cli/markup.h"

@@ -1,10 +1,6 @@
 /* `tracker diff --format=md`, `github` and `junit`: for pull requests and CI systems. */
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/diff/diff.h"
 #include "cli/markup.h"
 

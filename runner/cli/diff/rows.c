@@ -1,13 +1,7 @@
 /* Which rows of a report are shown, in which order, and their texts. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cli/diff/diff.h"
 
 /* ---- the summary ----------------------------------------------------------------------------- */

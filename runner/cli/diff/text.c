@@ -1,10 +1,7 @@
 /* `tracker diff` for the terminal: tables, and the details of --explain and --first-bad. */
 #include <math.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/diff/diff.h"
 #include "cli/markup.h"
 #include "cli/night/git_bisect_hint.h"

@@ -2,16 +2,10 @@
  * scored. */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "decide/decide.h"

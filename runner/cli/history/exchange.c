@@ -1,18 +1,10 @@
 /* Histories that come from and go to elsewhere: `tracker export`, `import`, `merge`, `push` and
  * `pull`. */
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/archive.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/signature.h"
-#include "base/suggest.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/markup.h"

@@ -1,10 +1,6 @@
 /* `tracker log`: lists the nights, or shows one in full. Each list is a query. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/present.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"

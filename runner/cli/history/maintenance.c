@@ -1,11 +1,6 @@
 /* The history as a whole: `tracker db`, `machine` and `detect`. */
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/signature.h"
-#include "base/try.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"

@@ -2,14 +2,8 @@
 #include "cli/history/show.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/present.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/markup.h"
 #include "cli/table.h"

@@ -1,14 +1,8 @@
 /* Prints a run: its outcome, value, build, environment, kernels, samples. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/history/show.h"
 #include "cli/markup.h"
 #include "cli/table.h"

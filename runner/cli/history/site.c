@@ -1,18 +1,10 @@
 /* `tracker site`: renders the dashboard from the history. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/markup.h"

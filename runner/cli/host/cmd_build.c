@@ -1,21 +1,8 @@
 /* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
-#include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/signature.h"
-#include "base/try.h"
 #include "build/build.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"

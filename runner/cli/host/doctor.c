@@ -1,24 +1,18 @@
 /* `tracker doctor`: what this machine has, its noise sources, and why a backend is or is not
  * available. */
-#include <stdarg.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/cgroup.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/memory.h"
 #include "base/sandbox.h"
-#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/host/doctor.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
 #include "config/config.h"
+#include "config/suite.h"
 #include "nightly/night.h"
 #include "nightly/stages/upstream_build.h"
-#include "config/suite.h"
 
 struct doctor {
 	const struct tk_globals *g;

@@ -1,23 +1,14 @@
 /* The system, CPU and memory, from /proc and /sys, and this part of `tracker doctor`. Containers
  * hide much of it: everything may be missing. */
 #include <ctype.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/host/doctor.h"
 #include "cli/table.h"

@@ -1,14 +1,8 @@
 /* `tracker profile`: runs the kernels of one problem under the profiler of the device. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/host/run.h"
 #include "cli/table.h"
 #include "core/measurement_fields.h"

@@ -1,22 +1,17 @@
 /* `tracker run`: measures problems on one backend now and prints the results. Nothing is stored. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/arguments.h"
 #include "cli/host/run.h"
 #include "cli/markup.h"
 #include "cli/table.h"
+#include "config/suite.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "nightly/plan/job_inputs.h"
-#include "config/suite.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

@@ -1,14 +1,8 @@
 /* The devices of `tracker run`, `profile` and `trace`, one worker each, and the reports of kernels
  * that are stored. */
-#include "base/error.h"
+#include "base/base.h"
 #include "cli/host/run.h"
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
 #include "core/kernel_package.h"
 #include "core/problem.h"
 #include "nightly/kernel_report.h"
@@ -18,8 +12,6 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* A package is named after itself, not after what launches it. */

@@ -1,17 +1,8 @@
 /* What this machine has to measure, and `tracker init`. See survey.h. */
 #include <ctype.h>
 #include <glob.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/host/survey.h"
 #include "config/config.h"
 #include "store/query/record.h"

@@ -1,15 +1,10 @@
 /* `tracker trace`: where the time goes inside a kernel. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/host/run.h"
 #include "cli/progress.h"
 #include "cli/table.h"

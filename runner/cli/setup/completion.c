@@ -1,16 +1,14 @@
 /* `tracker completion`: a bash function that asks the program, at each press of the key, what may
  * stand there; the answer comes from the tables of options, so that it knows what --help knows. */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
+#include "config/suite.h"
 #include "nightly/plan/modules.h"
 #include "store/store.h"
-#include "config/suite.h"
 
 static struct {
 	const char *shell;

@@ -1,13 +1,8 @@
 /* `tracker help` and `tracker manual`: the manual, from the table of commands and their options.
  * It is written in Markdown, of which put_man() makes man pages. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "config/reference.h"
 

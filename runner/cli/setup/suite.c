@@ -1,18 +1,11 @@
 /* `tracker suite`: lists, checks and shows suites. */
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "base/memory.h"
+#include "config/suite.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
-#include "config/suite.h"
 #include "core/problem.h"
 
 static struct {

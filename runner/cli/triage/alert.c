@@ -1,12 +1,8 @@
 /* `tracker alert`: lists open alerts and records what people decide about them. */
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"

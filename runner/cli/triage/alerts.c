@@ -1,10 +1,7 @@
 /* See alerts.h. */
 #include "cli/triage/alerts.h"
 
-#include <string.h>
-
-#include "base/json.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"
