@@ -23,18 +23,6 @@ static inline void context_init(struct gpu_context *c, const struct tk_open_args
 	c->multiprocessors = (int)args->device_info.compute_units;
 }
 
-/* A zeroed context of `bytes` that begins with a struct gpu_context; NULL: out of memory. */
-static inline void *context_new(
-        size_t bytes, const struct tk_open_args *args, struct tk_abi_error *err)
-{
-	struct gpu_context *c = (struct gpu_context *)calloc(1, bytes); /* C++ includes this, too */
-	if (c)
-		context_init(c, args);
-	else
-		fail(err, TK_ABI_NO_MEMORY, "no memory for the context");
-	return c;
-}
-
 /* Workspace from the device layer; *out stays NULL for 0 bytes. */
 static inline int workspace_new(
         const struct gpu_context *c, size_t bytes, void **out, struct tk_abi_error *err)
@@ -57,23 +45,13 @@ static inline void workspace_free(const struct gpu_context *c, void *memory)
 /* Defines prefix_open and prefix_close. `start` opens what the context has besides its struct
  * gpu_context, and leaves nothing open if it fails; `stop` closes it. */
 #define GPU_CONTEXT_WITH(prefix, start, stop) \
-	static int prefix##_open(const struct tk_open_args *args, struct tk_backend_ctx **out, \
+	static int prefix##_start(struct tk_backend_ctx *ctx, const struct tk_open_args *args, \
 	        struct tk_abi_error *err) \
 	{ \
-		struct tk_backend_ctx *ctx = context_new(sizeof *ctx, args, err); \
-		int status = ctx ? start(ctx, args, err) : TK_ABI_NO_MEMORY; \
-		if (status) \
-			free(ctx); \
-		else \
-			*out = ctx; \
-		return status; \
+		context_init((struct gpu_context *)ctx, args); \
+		return start(ctx, args, err); \
 	} \
-	static void prefix##_close(struct tk_backend_ctx *ctx) \
-	{ \
-		if (ctx) \
-			stop(ctx); \
-		free(ctx); \
-	}
+	KIT_CONTEXT(prefix, prefix##_start, stop)
 
 static inline int context_start_none(
         struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)

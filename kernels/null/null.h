@@ -118,7 +118,7 @@ double null_time_ns(const struct null_options *o, const struct null_times *t, ui
 /* Multiply-adds of a problem (0 for copies), and the bytes that it has to move. */
 double null_problem_work(const struct tk_problem *p, double *bytes);
 
-/* Correct outputs of the null backend, computed without the reference that verifies them.
+/* Correct outputs of the null backend: products of its own, attention by the reference.
  *
  * Verification treats the null device like any other: its results pass because fetch() computes
  * them. Problems beyond NULL_MULTIPLY_ADDS_MAX are unsupported, unless any_size=1. */

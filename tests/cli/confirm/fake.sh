@@ -57,7 +57,8 @@ cc -shared -fPIC -fvisibility=hidden -O1 -D_GNU_SOURCE -include noisy.h \
 	-I"$TK_KERNELS/reference" \
 	-o "$TK_OUT/lib/tk_backend_null.so" "$TK_KERNELS/null/backend_null.c" options.c \
 	"$TK_KERNELS/null/null_outputs.c" "$TK_KERNELS/null/null_faults.c" \
-	"$TK_KERNELS/null/null_time.c" "$TK_KERNELS/reference/element.c" -lm
+	"$TK_KERNELS/null/null_time.c" "$TK_KERNELS/reference/element.c" \
+	"$TK_KERNELS/reference/attention.c" -lm
 SH
 chmod +x adapters/fake/build
 cat >suite.yml <<'YML'

@@ -4,7 +4,8 @@ mkdir modules fake
 
 # fake KIND ARCH: copies the sources of the null modules as those of another kind
 fake() {
-	cp "$TK_SOURCE_ROOT"/kernels/null/*.[ch] "$TK_SOURCE_ROOT"/kernels/reference/element.* fake/
+	cp "$TK_SOURCE_ROOT"/kernels/null/*.[ch] \
+		"$TK_SOURCE_ROOT"/kernels/reference/{element.*,attention.c,reference.h} fake/
 	sed -i "s/out->kind, \"null\"\|\.kind = \"null\"\|KIT_BACKEND(null, \"null\", \"null\"/&@/; s/\"null\"@/\"$1\"/" fake/*_null.c
 	sed -i "s/\(out->arch, sizeof out->arch, \)\"null\"/\1\"$2\"/; s/\(out->kind, sizeof out->kind, \)\"null\"/\1\"$1\"/" fake/device_null.c
 }
@@ -26,7 +27,7 @@ add_gpu() {
 	for backend in "$@"; do
 		sed "s/KIT_BACKEND(null, \"null\"/KIT_BACKEND(null, \"$backend\"/" \
 			fake/backend_null.c >fake/backend_this.c
-		compile "tk_backend_$backend" fake/backend_this.c fake/null_*.c fake/element.c
+		compile "tk_backend_$backend" fake/backend_this.c fake/null_*.c fake/element.c fake/attention.c
 	done
 }
 
