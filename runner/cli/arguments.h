@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "base/options.h"
-#include "core/mode.h"
 #include "core/verdict.h"
+#include "core/vocabulary.h"
 
 struct tk_error;
 struct tk_store;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/spawn.h"
+#include "base/process.h"
 #include "cli/commands.h"
 
 static void print_version(FILE *stream, struct argp_state *state)

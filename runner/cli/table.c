@@ -10,9 +10,9 @@
 #include "cli/commands.h"
 #include "cli/markup.h"
 #include "cli/table.h"
-#include "core/datasheet.h"
-#include "core/metric.h"
+#include "core/limits.h"
 #include "core/problem.h"
+#include "core/vocabulary.h"
 #include "store/select.h"
 
 #define COLUMNS_MAX 32

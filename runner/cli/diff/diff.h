@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "cli/table.h"
 #include "core/fields.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 #include "decide/decide.h"
 
 struct tk_config;

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/cgroup.h"
+#include "base/process.h"
 #include "base/sandbox.h"
 #include "cli/commands.h"
 #include "cli/host/doctor.h"

@@ -5,7 +5,7 @@
 #define TK_CLI_SURVEY_H
 #include "base/process.h"
 #include "cli/commands.h"
-#include "config/reference.h"
+#include "config/config.h"
 #include "nightly/plan/modules.h"
 
 struct tk_config;

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "cli/commands.h"
-#include "config/reference.h"
+#include "config/config.h"
 
 #define WRAP_COLUMN 100
 
