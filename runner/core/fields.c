@@ -182,9 +182,9 @@ void tk_fields_write_csv_row(const struct tk_field *fields, const json_t *row, F
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 const struct tk_field tk_estimate_fields[] = {
-        {TK_FIELD(REAL, "value", struct tk_estimate, value, "The estimate")},
-        {TK_FIELD(REAL, "lo", struct tk_estimate, lo, "Lower end of its 95 % interval")},
-        {TK_FIELD(REAL, "hi", struct tk_estimate, hi, "Upper end of its 95 % interval")},
+        {TK_FIELD(REAL, "value", struct tk_estimate, value)},
+        {TK_FIELD(REAL, "lo", struct tk_estimate, lo)},
+        {TK_FIELD(REAL, "hi", struct tk_estimate, hi)},
         {0},
 };
 
@@ -204,34 +204,27 @@ static json_t *make_statistic(const void *row, const void *context)
 }
 
 static const struct tk_field ab_change_fields[] = {
-        {TK_FIELD(REAL, "value", struct tk_ab_result, change, "Head / base - 1")},
-        {TK_FIELD(REAL, "lo", struct tk_ab_result, lo, "Lower end of its 95 % interval")},
-        {TK_FIELD(REAL, "hi", struct tk_ab_result, hi, "Upper end of its 95 % interval")},
+        {TK_FIELD(REAL, "value", struct tk_ab_result, change)},
+        {TK_FIELD(REAL, "lo", struct tk_ab_result, lo)},
+        {TK_FIELD(REAL, "hi", struct tk_ab_result, hi)},
         {0},
 };
 
 const struct tk_field tk_ab_result_fields[] = {
-        {TK_FIELD_MAKE(MADE, "decision", make_decision,
-                "`inconclusive`, `same`, `higher` or `lower`: head against base")},
-        {TK_FIELD(INT, "count", struct tk_ab_result, count, "Pairs with two timings")},
-        {TK_FIELD(INT, "failed", struct tk_ab_result, failed, "Pairs without")},
-        {TK_FIELD_MAKE(MADE, "statistic", make_statistic,
-                "`median`, or `min` where the medians were too noisy")},
-        {TK_FIELD_GROUP("change", ab_change_fields,
-                "[Estimate](#estimate) of head / base - 1; null without timings")},
+        {TK_FIELD_MAKE(MADE, "decision", make_decision)},
+        {TK_FIELD(INT, "count", struct tk_ab_result, count)},
+        {TK_FIELD(INT, "failed", struct tk_ab_result, failed)},
+        {TK_FIELD_MAKE(MADE, "statistic", make_statistic)},
+        {TK_FIELD_GROUP("change", ab_change_fields)},
         {0},
 };
 
 const struct tk_field tk_first_bad_commit_fields[] = {
-        {TK_FIELD(TEXT, "rev", struct tk_first_bad_commit, rev, "Its full hash or version")},
-        {TK_FIELD(
-                TEXT, "subject", struct tk_first_bad_commit, subject, "First line of its message")},
-        {TK_FIELD(TEXT, "author", struct tk_first_bad_commit, author, "Its author")},
-        {TK_FIELD(TIME, "author_time", struct tk_first_bad_commit, author_time_s,
-                "When it was written")},
-        {TK_FIELD(REAL, "change", struct tk_first_bad_commit, change,
-                "Change of the series against the commit before it")},
-        {TK_FIELD(REAL, "confidence", struct tk_first_bad_commit, confidence,
-                "That it is the one, from 0 to 1")},
+        {TK_FIELD(TEXT, "rev", struct tk_first_bad_commit, rev)},
+        {TK_FIELD(TEXT, "subject", struct tk_first_bad_commit, subject)},
+        {TK_FIELD(TEXT, "author", struct tk_first_bad_commit, author)},
+        {TK_FIELD(TIME, "author_time", struct tk_first_bad_commit, author_time_s)},
+        {TK_FIELD(REAL, "change", struct tk_first_bad_commit, change)},
+        {TK_FIELD(REAL, "confidence", struct tk_first_bad_commit, confidence)},
         {0},
 };

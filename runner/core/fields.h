@@ -1,5 +1,5 @@
-/* Records as data: one table of fields for each type of record, from which its JSON, its CSV and
- * its reference are made.
+/* Records as data: one table of fields for each type of record, from which its JSON and its CSV
+ * are made; docs/reference/json.md says what they mean.
  *
  * Shapes that several records have (a value with its interval, A/B runs, a commit) are tables of
  * their own, so that each has the same members in every document: docs/reference/json.md. */
@@ -38,7 +38,7 @@ enum tk_field_storage {
 };
 
 struct tk_field {
-	const char *name, *meaning;
+	const char *name;
 	enum tk_field_kind kind;
 	enum tk_field_storage storage;
 	size_t offset;
@@ -59,21 +59,20 @@ struct tk_field {
 	                          int: TK_STORED_INT, bool: TK_STORED_BOOL))
 #define TK_FIELD_AT(type, member) \
 	.offset = offsetof(type, member), .storage = TK_FIELD_STORAGE(((type *)0)->member)
-#define TK_FIELD(kind_, name_, type, member, meaning_) \
-	.name = (name_), .meaning = (meaning_), .kind = TK_FIELD_##kind_, TK_FIELD_AT(type, member)
-#define TK_FIELD_WORDS(name_, type, member, words_, meaning_) \
-	.name = (name_), .meaning = (meaning_), .kind = TK_FIELD_WORD, .words = &(words_), \
-	TK_FIELD_AT(type, member)
-#define TK_FIELD_INT_FROM(name, type, member, least_, meaning) \
-	TK_FIELD(INT, name, type, member, meaning), .is_null_from = true, .least = (least_)
-#define TK_FIELD_MEMBERS(name_, type, member, members_, meaning_) \
-	.name = (name_), .meaning = (meaning_), .kind = TK_FIELD_OBJECT, \
-	.offset = offsetof(type, member), .members = (members_)
+#define TK_FIELD(kind_, name_, type, member) \
+	.name = (name_), .kind = TK_FIELD_##kind_, TK_FIELD_AT(type, member)
+#define TK_FIELD_WORDS(name_, type, member, words_) \
+	.name = (name_), .kind = TK_FIELD_WORD, .words = &(words_), TK_FIELD_AT(type, member)
+#define TK_FIELD_INT_FROM(name, type, member, least_) \
+	TK_FIELD(INT, name, type, member), .is_null_from = true, .least = (least_)
+#define TK_FIELD_MEMBERS(name_, type, member, members_) \
+	.name = (name_), .kind = TK_FIELD_OBJECT, .offset = offsetof(type, member), \
+	.members = (members_)
 /* Members of the record itself, as an object. */
-#define TK_FIELD_GROUP(name_, members_, meaning_) \
-	.name = (name_), .meaning = (meaning_), .kind = TK_FIELD_OBJECT, .members = (members_)
-#define TK_FIELD_MAKE(kind_, name_, make_, meaning_) \
-	.name = (name_), .meaning = (meaning_), .kind = TK_FIELD_##kind_, .make = (make_)
+#define TK_FIELD_GROUP(name_, members_) \
+	.name = (name_), .kind = TK_FIELD_OBJECT, .members = (members_)
+#define TK_FIELD_MAKE(kind_, name_, make_) \
+	.name = (name_), .kind = TK_FIELD_##kind_, .make = (make_)
 
 /* A new object; `context` is for the functions of MADE and LIST. */
 json_t *tk_fields_to_json(const struct tk_field *fields, const void *row, const void *context);

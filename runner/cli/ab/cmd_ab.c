@@ -66,25 +66,24 @@ const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY
 #define ROW struct tk_ab_row
 #define SIDE_FIELDS(side) \
 	{ \
-		{TK_FIELD_WORDS( \
-		        "outcome", ROW, outcome[side], tk_outcome_words, "How its runs ended")}, \
-		        {TK_FIELD(REAL, "value", ROW, level_ns[side], "Its level in ns")}, {0}, \
+		{TK_FIELD_WORDS("outcome", ROW, outcome[side], tk_outcome_words)}, \
+		        {TK_FIELD(REAL, "value", ROW, level_ns[side])}, {0}, \
 	}
 static const struct tk_field base_fields[] = SIDE_FIELDS(TK_AB_BASE),
                              head_fields[] = SIDE_FIELDS(TK_AB_HEAD);
 
 const struct tk_field tk_ab_row_fields[] = {
-        {TK_FIELD_WORDS("verdict", ROW, verdict, tk_ab_verdict_words, "Head against base")},
-        {TK_FIELD(TEXT, "problem", ROW, problem, "The problem")},
-        {TK_FIELD(TEXT, "title", ROW, title, "Its title")},
-        {TK_FIELD(TEXT, "backend", ROW, backend, "The backend that ran")},
-        {TK_FIELD(TEXT, "device", ROW, device, "The device")},
-        {TK_FIELD(TEXT, "mode", ROW, mode, "The mode of measuring")},
-        {TK_FIELD_GROUP("base", base_fields, "What base gave")},
-        {TK_FIELD_GROUP("head", head_fields, "What head gave")},
-        {TK_FIELD_MEMBERS("ab_test", ROW, result, tk_ab_result_fields, "The pairs")},
-        {TK_FIELD(TEXT, "message", ROW, message, "Why a side failed")},
-        {TK_FIELD(REAL, "wall_s", ROW, wall_s, "Seconds that it took")},
+        {TK_FIELD_WORDS("verdict", ROW, verdict, tk_ab_verdict_words)},
+        {TK_FIELD(TEXT, "problem", ROW, problem)},
+        {TK_FIELD(TEXT, "title", ROW, title)},
+        {TK_FIELD(TEXT, "backend", ROW, backend)},
+        {TK_FIELD(TEXT, "device", ROW, device)},
+        {TK_FIELD(TEXT, "mode", ROW, mode)},
+        {TK_FIELD_GROUP("base", base_fields)},
+        {TK_FIELD_GROUP("head", head_fields)},
+        {TK_FIELD_MEMBERS("ab_test", ROW, result, tk_ab_result_fields)},
+        {TK_FIELD(TEXT, "message", ROW, message)},
+        {TK_FIELD(REAL, "wall_s", ROW, wall_s)},
         {0},
 };
 #undef ROW
