@@ -1,4 +1,9 @@
-/* AR(1) under white noise: see ar1.h. */
+/* AR(1) noise under white noise, the estimate of a step of level in it, and a second search for
+ * changes by it.
+ *
+ * In autocorrelated noise a mean over many points is worth little and a jump between two neighbours
+ * is worth much. Generalised least squares, computed by a Kalman filter, weighs both (Willsky and
+ * Jones 1976; the noise model of Romano et al. 2022). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,7 +13,7 @@
 #include "base/memory.h"
 #include "stats/changepoint_internal.h"
 #include "stats/noise.h"
-#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #define PHI_MIN 0.6 /* faster decay is white noise for a level of several nights */
 #define POINTS_MIN 60
@@ -19,6 +24,27 @@
 
 static const size_t lags[] = {1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28};
 #define LAGS (sizeof lags / sizeof *lags)
+
+struct ar1_model {
+	double phi; /* autocorrelation of the wandering part from one point to the next; 0: there is
+	               none */
+	double drift_sd; /* standard deviation of the AR(1) part */
+	double white;    /* standard deviation of the white part */
+};
+
+/* The filter's gains and its answers to a level and to a step, for all lengths. */
+struct ar1_table {
+	struct ar1_model model;
+	double *gain, *share, *plain, *fading, *square; /* n + 1 of each: of the first points */
+	double *power, *step;                           /* of the last ones */
+	double s, theta, c; /* variance of an innovation, and the answer to a step, once the gain
+	                       has settled */
+	void *memory;
+};
+
+struct ar1_step {
+	double shift, error, z;
+};
 
 /* Least squares of g = white + wander * (1 - phi^lag), each relative to its own size; returns the
  * misfit. */
@@ -47,14 +73,16 @@ static double fit_parts(const double *g, size_t n, double phi, double *white, do
 	return misfit;
 }
 
-void tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
+/* From robust scales of the differences at lags 1 to 28 (a variogram). r: residuals about the
+ * levels, in the order of time. */
+static void ar1_fit(const double *r, size_t n, struct ar1_model *out)
 {
 	static const double phis[] = {
 	        0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985};
 	double g[LAGS], best = INFINITY, *work = tk_malloc((n + 1) * sizeof *work);
 	size_t known = 0;
 
-	*out = (struct tk_ar1_model){.white = LEAST_WHITE};
+	*out = (struct ar1_model){.white = LEAST_WHITE};
 	for (; known < LAGS && lags[known] * 6 <= n; known++) {
 		double scale = tk_noise_lag_scale(r, n, lags[known], work);
 
@@ -65,7 +93,7 @@ void tk_ar1_fit(const double *r, size_t n, struct tk_ar1_model *out)
 
 		if (misfit < best - 1e-12) {
 			best = misfit;
-			*out = (struct tk_ar1_model){wander > 0 ? phis[i] : 0, sqrt(wander),
+			*out = (struct ar1_model){wander > 0 ? phis[i] : 0, sqrt(wander),
 			        fmax(LEAST_WHITE, sqrt(white))};
 		}
 	}
@@ -77,7 +105,7 @@ struct filter {
 	double phi, q, r, p;
 };
 
-static struct filter start(const struct tk_ar1_model *m)
+static struct filter start(const struct ar1_model *m)
 {
 	double wander = m->drift_sd * m->drift_sd;
 
@@ -95,7 +123,9 @@ static double advance(struct filter *f, double *s)
 	return gain;
 }
 
-bool tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n)
+/* Whether the model is worth using: the series remembers, and its innovations have the tails of a
+ * normal distribution (two clock states do not). */
+static bool ar1_check_fit(const struct ar1_model *m, const double *r, size_t n)
 {
 	struct filter f = start(m);
 	static const double parts[] = {0.5, 0.98};
@@ -110,7 +140,7 @@ bool tk_ar1_check_fit(const struct tk_ar1_model *m, const double *r, size_t n)
 		e[i] = fabs(r[i] - x) / sqrt(s);
 		x = f.phi * (x + gain * (r[i] - x));
 	}
-	tk_quantile_estimate_many(e, n, parts, 2, at);
+	tk_quantile_select_many(e, n, parts, 2, at);
 	median = at[0] / 0.6745;
 	const bool holds = median > 0 && at[1] / 2.326 < TAIL_MAX * median;
 	free(e);
@@ -122,10 +152,10 @@ struct sums {
 	double a11, a12, a22, b1, b2;
 };
 
-static struct tk_ar1_step solve(const struct sums *a)
+static struct ar1_step solve(const struct sums *a)
 {
 	double det = a->a11 * a->a22 - a->a12 * a->a12;
-	struct tk_ar1_step out = {0, INFINITY, 0};
+	struct ar1_step out = {0, INFINITY, 0};
 
 	if (det > 1e-12 * a->a11 * a->a22) {
 		out.shift = (a->a11 * a->b2 - a->a12 * a->b1) / det;
@@ -135,8 +165,9 @@ static struct tk_ar1_step solve(const struct sums *a)
 	return out;
 }
 
-void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t split,
-        struct tk_ar1_step *out)
+/* The step at y[split] of y[0 .. n); 0 < split < n. */
+static void ar1_step(
+        const struct ar1_model *m, const double *y, size_t n, size_t split, struct ar1_step *out)
 {
 	struct filter f = start(m);
 	struct sums a = {0};
@@ -155,14 +186,14 @@ void tk_ar1_step(const struct tk_ar1_model *m, const double *y, size_t n, size_t
 	*out = solve(&a);
 }
 
-/* From where on the gain does not change any more, the filter answers a step with c + (1 - c)
- * theta^lag. */
-void tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_table *t)
+/* Computes what does not depend on the values, for up to n points. From where on the gain does not
+ * change any more, the filter answers a step with c + (1 - c) theta^lag. */
+static void ar1_table_init(const struct ar1_model *m, size_t n, struct ar1_table *t)
 {
 	struct filter f = start(m);
 	double level = 0, *at = tk_malloc(7 * (n + 1) * sizeof *at), s = 1, power = 1, c;
 
-	*t = (struct tk_ar1_table){.model = *m, .memory = at};
+	*t = (struct ar1_table){.model = *m, .memory = at};
 	t->gain = at, t->power = at + (n + 1), t->step = t->power + (n + 1),
 	t->plain = t->step + (n + 1);
 	t->fading = t->plain + (n + 1), t->square = t->fading + (n + 1),
@@ -192,13 +223,10 @@ void tk_ar1_table_init(const struct tk_ar1_model *m, size_t n, struct tk_ar1_tab
 	}
 }
 
-void tk_ar1_table_free(struct tk_ar1_table *t)
-{
-	free(t->memory);
-}
-
-/* Only the innovations are the series' own: the sums of all splits are running ones, backwards. */
-size_t tk_ar1_scan_steps(const struct tk_ar1_table *t, const double *y, size_t n, size_t least,
+/* The split of y[0 .. n) with the largest |z|, at least `least` points on both sides; 0 if there is
+ * none. Only the innovations are the series' own: the sums of all splits are running ones,
+ * backwards. */
+static size_t ar1_scan_steps(const struct ar1_table *t, const double *y, size_t n, size_t least,
         double *innovation, double *z)
 {
 	double phi = t->model.phi, c = t->c, x = 0, level = 0, plain = 0, fading = 0, top = 0,
@@ -253,8 +281,8 @@ struct candidate {
 };
 
 struct refine {
-	struct tk_ar1_model noise;
-	struct tk_ar1_table table;
+	struct ar1_model noise;
+	struct ar1_table table;
 	const double *raw;
 	double *y, *work; /* without spikes; n values of scratch */
 	double reach;     /* further from its level, a value is a spike */
@@ -268,18 +296,15 @@ struct refine {
 static void scan(struct refine *f, size_t from, size_t to)
 {
 	double z = 0;
-	size_t at = to - from >= 2 * LEAST ? tk_ar1_scan_steps(&f->table, f->y + from, to - from,
-	                                             LEAST, f->work, &z)
-	                                   : 0;
+	size_t at = to - from >= 2 * LEAST
+	                    ? ar1_scan_steps(&f->table, f->y + from, to - from, LEAST, f->work, &z)
+	                    : 0;
 
 	if (!at || fabs(z) < Z)
 		return;
 	if (f->count == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 64;
-		struct candidate *found = tk_realloc(f->found, cap * sizeof *found);
-
-		f->found = found;
-		f->cap = cap;
+		f->cap = f->cap ? 2 * f->cap : 64;
+		f->found = tk_realloc(f->found, f->cap * sizeof *f->found);
 	}
 	f->found[f->count++] = (struct candidate){from + at, fabs(z)};
 }
@@ -302,18 +327,18 @@ static int strongest_first(const void *a, const void *b)
 }
 
 /* The change at bounds[i], between its neighbours. */
-static struct tk_ar1_step step_at(const struct refine *f, size_t i)
+static struct ar1_step step_at(const struct refine *f, size_t i)
 {
-	struct tk_ar1_step step;
+	struct ar1_step step;
 	size_t from = f->bounds[i - 1];
 
-	tk_ar1_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
+	ar1_step(&f->noise, f->y + from, f->bounds[i + 1] - from, f->bounds[i] - from, &step);
 	return step;
 }
 
 static bool stands(const struct refine *f, size_t i, double *z)
 {
-	struct tk_ar1_step step = step_at(f, i);
+	struct ar1_step step = step_at(f, i);
 
 	*z = fabs(step.z);
 	return *z >= Z && fabs(step.shift) >= f->min_effect;
@@ -321,8 +346,7 @@ static bool stands(const struct refine *f, size_t i, double *z)
 
 static void drop(struct refine *f, size_t i)
 {
-	memmove(f->bounds + i, f->bounds + i + 1, (f->segments - i) * sizeof *f->bounds);
-	f->segments--;
+	tk_bounds_remove(f->bounds, &f->segments, i, 1);
 }
 
 static bool insert(struct refine *f, size_t at)
@@ -367,7 +391,7 @@ static void remove_weak_steps(struct refine *f)
 {
 	for (size_t i = 1; i < f->segments; i++) {
 		double z;
-		size_t from = f->bounds[i - 1], at = tk_ar1_scan_steps(&f->table, f->y + from,
+		size_t from = f->bounds[i - 1], at = ar1_scan_steps(&f->table, f->y + from,
 		                                        f->bounds[i + 1] - from, 2, f->work, &z);
 
 		if (at)
@@ -395,7 +419,7 @@ static bool is_level(const struct refine *f, size_t g)
 static void take_spikes_back(struct refine *f)
 {
 	for (size_t g = 1; g + 1 < f->segments;) {
-		struct tk_ar1_step begin, end;
+		struct ar1_step begin, end;
 		double larger;
 
 		if (is_level(f, g)) {
@@ -443,18 +467,18 @@ void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effe
 	sigma = fmax(tk_noise_estimate_sigma(r, n, f.work), tk_noise_mad(r, n, f.work));
 	tk_winsorize(r, n, SPIKE * sigma, f.work);
 	memcpy(r, f.work, n * sizeof *r);
-	tk_ar1_fit(r, n, &f.noise);
-	*holds = tk_ar1_check_fit(&f.noise, r, n);
+	ar1_fit(r, n, &f.noise);
+	*holds = ar1_check_fit(&f.noise, r, n);
 	if (*holds) {
 		tk_winsorize(y, n, SPIKE * sigma, f.y);
 		f.raw = y;
 		f.reach = SPIKE * sigma;
-		tk_ar1_table_init(&f.noise, n, &f.table);
+		ar1_table_init(&f.noise, n, &f.table);
 		rescan(&f);
 		take_spikes_back(&f);
 		*segments = f.segments;
 	}
-	tk_ar1_table_free(&f.table);
+	free(f.table.memory);
 	free(f.found);
 	free(f.y);
 }

@@ -12,7 +12,6 @@
 #include "stats/compare.h"
 #include "stats/levels.h"
 #include "stats/noise.h"
-#include "stats/quantile.h"
 #include "stats/summary.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -90,11 +89,9 @@ static void prune(const double *sum, size_t *bounds, size_t *count,
 				weakest = i;
 		if (!weakest)
 			return;
-		memmove(bounds + weakest, bounds + weakest + 1,
-		        (*count - weakest) * sizeof *bounds);
 		memmove(steps + weakest, steps + weakest + 1,
 		        (*count - weakest - 1) * sizeof *steps);
-		--*count;
+		tk_bounds_remove(bounds, count, weakest, 1);
 		from = weakest > 1 ? weakest - 1 : 1;
 		to = weakest < *count ? weakest + 1 : *count;
 	}
@@ -176,11 +173,9 @@ static void take_outliers_back(
 		}
 		if (!gone)
 			return;
-		memmove(s->bounds + at, s->bounds + at + gone,
-		        (*count - at - gone + 1) * sizeof *s->bounds);
 		memmove(s->steps + at, s->steps + at + gone,
 		        (*count - at - gone) * sizeof *s->steps);
-		*count -= gone;
+		tk_bounds_remove(s->bounds, count, at, gone);
 		from = at > 3 ? at - 3 : 0;
 		to = at + 1 < *count ? at + 1 : *count;
 	}
@@ -223,8 +218,7 @@ static void take_drifts_back(const double *sum, size_t *bounds, size_t *count)
 		}
 		if (!which)
 			return;
-		memmove(bounds + which, bounds + which + 1, (*count - which) * sizeof *bounds);
-		--*count;
+		tk_bounds_remove(bounds, count, which, 1);
 	}
 }
 
@@ -289,116 +283,6 @@ static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_
 	prune(s->sum, s->bounds, segments, o, tau, s->steps);
 }
 
-/* Residuals of s->logs about the levels, into s->y. */
-static void take_levels_out(struct scratch *s, size_t segments)
-{
-	for (size_t g = 0; g < segments; g++) {
-		double level = level_of(s->logs, s->bounds[g], s->bounds[g + 1], s->work);
-
-		for (size_t i = s->bounds[g]; i < s->bounds[g + 1]; i++)
-			s->y[i] = s->logs[i] - level;
-	}
-}
-
-/* The steps of s->logs[0 .. n), the segments sorted into s->y. Removes a step whose whole interval
- * is below the minimum effect, weakest first: in a drifting series, the slope may change while the
- * level hardly does. */
-static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
-        size_t *segments)
-{
-	double z, least;
-
-	if (*segments < 2)
-		return;
-	z = tk_normal_z(1 - o->confidence);
-	least = log1p(o->min_effect);
-	while (*segments > 1) {
-		size_t weakest = 0;
-
-		memcpy(s->y, s->logs, n * sizeof *s->y);
-		for (size_t g = 0; g < *segments; g++)
-			tk_sort_values(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
-		measure_steps(s->y, s->bounds, *segments, tau, s->steps);
-		for (size_t i = 1; i < *segments; i++)
-			if (fabs(s->steps[i].shift) + z * s->steps[i].error < least &&
-			        (!weakest || s->steps[i].z < s->steps[weakest].z))
-				weakest = i;
-		if (!weakest)
-			return;
-		memmove(s->bounds + weakest, s->bounds + weakest + 1,
-		        ((*segments)-- - weakest) * sizeof *s->bounds);
-	}
-}
-
-/* Segments of s->logs[0 .. n). Steps are not noise: the noise is estimated again without the steps
- * found, until the steps no longer change. Steps found with the model of autocorrelated noise are
- * not tested against trends. */
-static size_t segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o)
-{
-	double tau = INFINITY, sigma, next;
-	bool remembers = false;
-	size_t segments = 1;
-
-	tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
-	for (int round = 0; round < ROUNDS; round++) {
-		if (fmax(next, LEAST_NOISE) >= 0.98 * tau)
-			break;
-		tau = fmax(next, LEAST_NOISE);
-		fit_levels(s, n, o, tau, &segments);
-		if (segments < 2)
-			break;
-		take_levels_out(s, segments);
-		tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
-	}
-	if (next > REMEMBERS * sigma) {
-		take_levels_out(s, segments);
-		tk_changepoint_refine(
-		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, &segments, &remembers);
-	}
-	if (segments > 1)
-		take_drifts_back(s->sum, s->bounds, &segments);
-	tk_recurrent_state_remove(s->sum, s->bounds, &segments, s->work);
-	tk_changepoint_locate(s->logs, s->sum, tau, o->outlier, s->bounds, segments);
-	if (!(remembers && segments > 1))
-		tk_trend_fit(s->logs, n, s->bounds, &segments, &tau);
-	measure(s, n, o, tau, &segments);
-	return segments;
-}
-
-void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
-        const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
-{
-	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
-	struct scratch s = {0};
-	size_t kept = 0, segments = 1, period;
-	void *memory = NULL;
-	bool weekly;
-
-	*out = NULL;
-	*count = 0;
-	if (n < MIN_POINTS)
-		return;
-	scratch_make(&s, n, &memory);
-	for (size_t i = 0; i < n; i++)
-		if (isfinite(x[i]) && x[i] > 0) {
-			s.logs[kept] = log(x[i]);
-			s.day[kept] = day ? day[i] : 0;
-			s.where[kept++] = i;
-		}
-	if (day)
-		tk_weekday_remove(s.logs, s.day, kept, &weekly);
-	tk_season_remove(s.logs, kept, &period);
-	if (kept >= MIN_POINTS)
-		segments = segment(&s, kept, o);
-	if (segments > 1)
-		*out = tk_calloc(segments - 1, sizeof **out);
-	for (size_t i = 1; i < segments; i++)
-		(*out)[i - 1] = describe(
-		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
-	*count = segments - 1;
-	free(memory);
-}
-
 /* ---- locate ---- */
 
 #define REACH 4  /* nights: a value is pulled in to the median of the three before and after */
@@ -444,8 +328,16 @@ static size_t place(const double *y, size_t first, size_t b, size_t last, size_t
 	return at;
 }
 
-void tk_changepoint_locate(const double *y, const double *sum, double tau, double outlier,
-        size_t *bounds, size_t segments)
+/* The exact night of a step that spikes have blurred.
+ *
+ * y: values with their spikes; sum: prefix sums of (the same winsorized, less y[0]), from which the
+ * bounds were computed. A spike between two levels makes the seven nights around
+ * a good one mostly bad, and so winsorizing pulls the good one to the bad level. Next to winsorized
+ * nights, the step is shifted by a few nights to where the nights fit the level of their side best.
+ * A night counts for a level if it is within half a step, or `outlier` tau, of it; a night that is
+ * further from both counts for neither, and a step comes after it. */
+static void locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds,
+        size_t segments)
 {
 	for (size_t i = 1; i < segments; i++) {
 		size_t b = bounds[i], before = b - bounds[i - 1], after = bounds[i + 1] - b,
@@ -456,4 +348,114 @@ void tk_changepoint_locate(const double *y, const double *sum, double tau, doubl
 			bounds[i] = place(y, first, b, last, before < NEAR ? before : NEAR,
 			        after < NEAR ? after : NEAR, outlier * tau);
 	}
+}
+
+/* ---- all steps ---- */
+
+/* Residuals of s->logs about the levels, into s->y. */
+static void take_levels_out(struct scratch *s, size_t segments)
+{
+	for (size_t g = 0; g < segments; g++) {
+		double level = level_of(s->logs, s->bounds[g], s->bounds[g + 1], s->work);
+
+		for (size_t i = s->bounds[g]; i < s->bounds[g + 1]; i++)
+			s->y[i] = s->logs[i] - level;
+	}
+}
+
+/* The steps of s->logs[0 .. n), the segments sorted into s->y. Removes a step whose whole interval
+ * is below the minimum effect, weakest first: in a drifting series, the slope may change while the
+ * level hardly does. */
+static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
+        size_t *segments)
+{
+	double z, least;
+
+	if (*segments < 2)
+		return;
+	z = tk_normal_z(1 - o->confidence);
+	least = log1p(o->min_effect);
+	while (*segments > 1) {
+		size_t weakest = 0;
+
+		memcpy(s->y, s->logs, n * sizeof *s->y);
+		for (size_t g = 0; g < *segments; g++)
+			tk_sort_values(s->y + s->bounds[g], s->bounds[g + 1] - s->bounds[g]);
+		measure_steps(s->y, s->bounds, *segments, tau, s->steps);
+		for (size_t i = 1; i < *segments; i++)
+			if (fabs(s->steps[i].shift) + z * s->steps[i].error < least &&
+			        (!weakest || s->steps[i].z < s->steps[weakest].z))
+				weakest = i;
+		if (!weakest)
+			return;
+		tk_bounds_remove(s->bounds, segments, weakest, 1);
+	}
+}
+
+/* Segments of s->logs[0 .. n). Steps are not noise: the noise is estimated again without the steps
+ * found, until the steps no longer change. Steps found with the model of autocorrelated noise are
+ * not tested against trends. */
+static size_t segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o)
+{
+	double tau = INFINITY, sigma, next;
+	bool remembers = false;
+	size_t segments = 1;
+
+	tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
+	for (int round = 0; round < ROUNDS; round++) {
+		if (fmax(next, LEAST_NOISE) >= 0.98 * tau)
+			break;
+		tau = fmax(next, LEAST_NOISE);
+		fit_levels(s, n, o, tau, &segments);
+		if (segments < 2)
+			break;
+		take_levels_out(s, segments);
+		tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
+	}
+	if (next > REMEMBERS * sigma) {
+		take_levels_out(s, segments);
+		tk_changepoint_refine(
+		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, &segments, &remembers);
+	}
+	if (segments > 1)
+		take_drifts_back(s->sum, s->bounds, &segments);
+	tk_recurrent_state_remove(s->sum, s->bounds, &segments, s->work);
+	locate(s->logs, s->sum, tau, o->outlier, s->bounds, segments);
+	if (!(remembers && segments > 1))
+		tk_trend_fit(s->logs, n, s->bounds, &segments, &tau);
+	measure(s, n, o, tau, &segments);
+	return segments;
+}
+
+void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
+        const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
+{
+	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
+	struct scratch s = {0};
+	size_t kept = 0, segments = 1;
+	void *memory = NULL;
+
+	*out = NULL;
+	*count = 0;
+	if (n < MIN_POINTS)
+		return;
+	scratch_make(&s, n, &memory);
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(x[i]) && x[i] > 0) {
+			s.logs[kept] = log(x[i]);
+			s.day[kept] = day ? day[i] : 0;
+			s.where[kept++] = i;
+		}
+	if (day)
+		tk_weekday_remove(s.logs, s.day, kept);
+	tk_season_remove(s.logs, kept);
+	if (kept >= MIN_POINTS)
+		segments = segment(&s, kept, o);
+	if (segments > 1)
+		*out = tk_calloc(segments - 1, sizeof **out);
+	for (size_t i = 1; i < segments; i++)
+		(*out)[i - 1] = describe(
+		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
+	*count = segments - 1;
+	free(memory);
 }

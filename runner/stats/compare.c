@@ -37,12 +37,13 @@ double tk_normal_z(double p)
 	return (lo + hi) / 2;
 }
 
-/* How many of the C(na + nb, na) orders have U = u, for u = 0 .. na * nb: the Gaussian binomial
- * coefficient, multiplied out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller frees. */
-static double *count_orders(size_t na, size_t nb)
+/* P(U <= u) for u = 0 .. na * nb. How many of the C(na + nb, na) orders have U = u is the Gaussian
+ * binomial coefficient, multiplied out factor by factor, (1 - q^(nb + i)) / (1 - q^i). Caller
+ * frees. */
+static double *distribute_u(size_t na, size_t nb)
 {
-	size_t top = na * nb;
-	double *f = tk_calloc(top + 1, sizeof *f);
+	const size_t top = na * nb;
+	double *f = tk_calloc(top + 1, sizeof *f), sum = 0, total = 0;
 
 	f[0] = 1;
 	for (size_t i = 1; i <= na; i++) {
@@ -51,18 +52,11 @@ static double *count_orders(size_t na, size_t nb)
 		for (size_t u = i; u <= top; u++)
 			f[u] += f[u - i];
 	}
-	return f;
-}
-
-/* P(U <= u) for u = 0 .. na * nb in place of the counts. */
-static void accumulate(double *f, size_t top)
-{
-	double sum = 0, total = 0;
-
 	for (size_t u = 0; u <= top; u++)
 		total += f[u];
 	for (size_t u = 0; u <= top; u++)
 		f[u] = (sum += f[u]) / total;
+	return f;
 }
 
 /* Pairs with b - a <= t, both sorted. */
@@ -76,31 +70,6 @@ static size_t pairs_up_to(const double *a, size_t na, const double *b, size_t nb
 		count += j;
 	}
 	return count;
-}
-
-static double make_finite(double difference)
-{
-	return fmax(-DBL_MAX, fmin(DBL_MAX, difference));
-}
-
-/* The k-th smallest (from 1) of all b - a without making them all: bisection on the value.
- * Differences that are too large for a double count as the largest one. */
-static double kth_difference(const double *a, size_t na, const double *b, size_t nb, size_t k)
-{
-	double lo = make_finite(b[0] - a[na - 1]), hi = make_finite(b[nb - 1] - a[0]);
-
-	if (pairs_up_to(a, na, b, nb, lo) >= k)
-		return lo;
-	for (;;) {
-		double mid = lo / 2 + hi / 2;
-
-		if (mid <= lo || mid >= hi)
-			return hi;
-		if (pairs_up_to(a, na, b, nb, mid) >= k)
-			hi = mid;
-		else
-			lo = mid;
-	}
 }
 
 /* Sum over groups of equal values of t^3 - t, on the merged sample. */
@@ -119,21 +88,6 @@ static double tie_term(const double *a, size_t na, const double *b, size_t nb)
 		sum += t * t * t - t;
 	}
 	return sum;
-}
-
-static double mann_whitney_u(const double *a, size_t na, const double *b, size_t nb)
-{
-	double u = 0;
-	size_t below = 0, up_to = 0;
-
-	for (size_t j = 0; j < nb; j++) {
-		while (below < na && a[below] < b[j])
-			below++;
-		while (up_to < na && a[up_to] <= b[j])
-			up_to++;
-		u += (double)below + (double)(up_to - below) / 2;
-	}
-	return u;
 }
 
 /* Normal approximation with ties and continuity corrected (Lehmann 1975, 1.5). */
@@ -165,26 +119,35 @@ static size_t lower_rank(const double *cumulative, size_t na, size_t nb, double 
 	return rank >= 1 ? (size_t)rank : 0;
 }
 
+/* All b - a, sorted; those that are too large for a double count as the largest one. */
+static double *list_differences(const double *a, size_t na, const double *b, size_t nb)
+{
+	double *d = tk_malloc(na * nb * sizeof *d);
+
+	for (size_t i = 0; i < na; i++)
+		for (size_t j = 0; j < nb; j++)
+			d[i * nb + j] = fmax(-DBL_MAX, fmin(DBL_MAX, b[j] - a[i]));
+	tk_sort_values(d, na * nb);
+	return d;
+}
+
 static void compare_sorted(const double *a, size_t na, const double *b, size_t nb,
         double confidence, const double *cumulative, struct tk_shift *out)
 {
-	size_t pairs = na * nb, k = lower_rank(cumulative, na, nb, confidence);
-	double ties = tie_term(a, na, b, nb);
+	const size_t pairs = na * nb, k = lower_rank(cumulative, na, nb, confidence);
+	const double ties = tie_term(a, na, b, nb);
+	double *d = list_differences(a, na, b, nb);
 
-	out->u = mann_whitney_u(a, na, b, nb);
-	out->exact = cumulative && ties == 0;
-	if (out->exact) {
-		size_t less = (size_t)fmin(out->u, (double)pairs - out->u);
-
-		out->p = fmin(1, 2 * cumulative[less]);
-	} else {
-		out->p = approximate_p(out->u, na, nb, ties);
-	}
-	out->shift = kth_difference(a, na, b, nb, (pairs + 1) / 2) / 2 +
-	             kth_difference(a, na, b, nb, pairs / 2 + 1) / 2;
-	out->reached = k > 0;
-	out->lo = kth_difference(a, na, b, nb, k ? k : 1);
-	out->hi = kth_difference(a, na, b, nb, k ? pairs + 1 - k : pairs);
+	*out = (struct tk_shift){.shift = d[(pairs - 1) / 2] / 2 + d[pairs / 2] / 2,
+	        .lo = d[k ? k - 1 : 0],
+	        .hi = d[k ? pairs - k : pairs - 1],
+	        .exact = cumulative && ties == 0,
+	        .reached = k > 0};
+	for (size_t i = 0; i < pairs; i++)
+		out->u += d[i] > 0 ? 1 : d[i] == 0 ? 0.5 : 0;
+	out->p = out->exact ? fmin(1, 2 * cumulative[(size_t)fmin(out->u, (double)pairs - out->u)])
+	                    : approximate_p(out->u, na, nb, ties);
+	free(d);
 }
 
 /* Copies and sorts; TK_EDATA for values that the scale does not allow. */
@@ -255,24 +218,14 @@ double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb,
 int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence,
         struct tk_shift *out)
 {
-	double *work, *cumulative = NULL;
-	int status = TK_ENOMEM;
+	double *cumulative = na + nb <= EXACT_MAX ? distribute_u(na, nb) : NULL,
+	       *work = tk_malloc((na + nb + 1) * sizeof *work);
+	int status = na && nb ? take(work, a, na) : TK_EDATA;
 
-	if (!na || !nb)
-		return TK_EDATA;
-	work = tk_malloc((na + nb) * sizeof *work);
-	if (na + nb <= EXACT_MAX) {
-		cumulative = count_orders(na, nb);
-		if (!cumulative)
-			goto out;
-		accumulate(cumulative, na * nb);
-	}
-	status = take(work, a, na);
 	if (!status)
 		status = take(work + na, b, nb);
 	if (!status)
 		compare_sorted(work, na, work + na, nb, confidence, cumulative, out);
-out:
 	free(cumulative);
 	free(work);
 	return status;

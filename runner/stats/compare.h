@@ -14,8 +14,7 @@ struct tk_shift {
 	                 differences */
 };
 
-/* 0; TK_EDATA where a sample is empty or a value is not finite; TK_ENOMEM. The inputs are not
- * changed. */
+/* 0; TK_EDATA where a sample is empty or a value is not finite. The inputs are not changed. */
 int tk_shift_estimate(const double *a, size_t na, const double *b, size_t nb, double confidence,
         struct tk_shift *out);
 

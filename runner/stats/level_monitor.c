@@ -1,3 +1,4 @@
+/* The monitor of one series, night by night: see levels.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "stats/levels.h"
 #include "stats/monitor_internal.h"
 #include "stats/noise.h"
-#include "stats/quantile.h"
+#include "stats/summary.h"
 
 /* Nights. */
 #define LEVEL_MAX 130    /* that a level is estimated from */
@@ -31,28 +32,12 @@
 #define BACK 0.35     /* part of an excursion that may be missing on the way back */
 #define SEARCHED 20.0 /* splits and levels that are tried, as independent tests */
 
-struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void)
-{
-	return tk_malloc(sizeof(struct tk_level_monitor_workspace));
-}
-
-void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspace)
-{
-	free(workspace);
-}
-
 struct tk_level_monitor *tk_level_monitor_new(double min_effect)
 {
 	struct tk_level_monitor *w = tk_calloc(1, sizeof *w);
 
-	if (w)
-		w->min_shift = log1p(min_effect);
+	w->min_shift = log1p(min_effect);
 	return w;
-}
-
-void tk_level_monitor_free(struct tk_level_monitor *w)
-{
-	free(w);
 }
 
 double tk_level_monitor_p_value(double evidence)

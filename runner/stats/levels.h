@@ -75,11 +75,8 @@ struct tk_changepoint_candidate {
 #define TK_MONITOR_WINDOW_NIGHTS 200 /* nights that are looked at */
 #define TK_MONITOR_NIGHTS_MIN 20     /* nights that a model of the noise needs */
 
-struct tk_level_monitor_workspace *tk_level_monitor_workspace_new(void); /* NULL: out of memory */
-void tk_level_monitor_workspace_free(struct tk_level_monitor_workspace *workspace);
-/* min_effect: relative. NULL: out of memory. */
+/* min_effect: relative. free() it. */
 struct tk_level_monitor *tk_level_monitor_new(double min_effect);
-void tk_level_monitor_free(struct tk_level_monitor *w);
 /* One night of one series. y[0 .. n): logarithms of all nights so far, day: their numbers; of more
  * than TK_MONITOR_WINDOW_NIGHTS only the last so many are looked at. prior: the noise of other
  * series. */
@@ -105,7 +102,7 @@ double tk_level_monitor_level(const struct tk_level_monitor *w);
 double tk_level_monitor_p_value(double log_lr);
 
 /* Writes or reads the state after n nights, so that another process can continue with night n + 1.
- * 0 or TK_EDATA: out of memory, or the numbers are not such a state; free a monitor whose state
+ * 0 or TK_EDATA: the numbers are not such a state; free a monitor whose state
  * could not be read. */
 int tk_level_monitor_serialize(struct tk_level_monitor *w, size_t n, struct tk_serializer *io);
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "stats/noise.h"
-#include "stats/quantile.h"
 #include "stats/summary.h"
 
 #define SPIKE 3          /* sigmas from the median of the seven around it */
@@ -16,6 +15,66 @@
 #define ENOUGH 1000      /* differences for a quantile */
 #define Q80_TO_SD \
 	0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+
+/* ---- winsorize ---- */
+
+#define SIDE 3
+#define STRETCH 256 /* points whose medians are computed at once */
+
+/* The medians of the seven around x[0 .. n), by a network of exchanges, many at a time. */
+static void medians_of_seven(const double *x, size_t n, double *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const double *y = x + i;
+		double a = y[-3], b = y[-2], c = y[-1], d = y[0], e = y[1], f = y[2], g = y[3], t;
+
+#define ORDER(p, q) (t = p < q ? p : q, q = p < q ? q : p, p = t)
+		ORDER(a, f), ORDER(a, d), ORDER(b, g), ORDER(c, e), ORDER(a, b), ORDER(d, f),
+		        ORDER(c, g);
+		ORDER(c, d), ORDER(d, g), ORDER(e, f), ORDER(b, e), ORDER(b, d), ORDER(d, e);
+#undef ORDER
+		out[i] = d;
+	}
+}
+
+static double median_at_end(const double *y, size_t n, size_t i)
+{
+	size_t from = i < SIDE ? 0 : i - SIDE, to = i + SIDE + 1 > n ? n : i + SIDE + 1;
+	double near[2 * SIDE + 1];
+
+	memcpy(near, y + from, (to - from) * sizeof *near);
+	return tk_quantile_select(near, to - from, 0.5);
+}
+
+static void pull(const double *y, const double *median, size_t n, double reach, double *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		double lo = median[i] - reach, hi = median[i] + reach, v = y[i] < lo ? lo : y[i];
+
+		out[i] = v > hi ? hi : v;
+	}
+}
+
+void tk_winsorize(const double *y, size_t n, double reach, double *out)
+{
+	double median[STRETCH];
+
+	for (size_t from = 0, count; from < n; from += count) {
+		count = n - from < STRETCH ? n - from : STRETCH;
+		for (size_t i = from; i < from + count; i++)
+			if (i < SIDE || i + SIDE >= n)
+				median[i - from] = median_at_end(y, n, i);
+		/* all the others have seven */
+		size_t first = from < SIDE ? SIDE : from,
+		       last = from + count + SIDE > n ? n - SIDE : from + count;
+
+		if (n > 2 * SIDE && last > first)
+			medians_of_seven(y + first, last - first, median + (first - from));
+		pull(y + from, median, count, reach, out + from);
+	}
+}
+
+/* ---- noise ---- */
 
 /* Scale of d, n values of which are given as absolute values; they are reordered. */
 static double scale_of(double *d, size_t n)
@@ -27,7 +86,7 @@ static double scale_of(double *d, size_t n)
 		return 0;
 	if (n < 10)
 		return MAD_TO_SD * tk_quantile_select(d, n, 0.5);
-	tk_quantile_estimate_many(d, n, parts, 2, at);
+	tk_quantile_select_many(d, n, parts, 2, at);
 	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
 }
 
@@ -59,7 +118,7 @@ double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work)
 		work[count++] = fabs(x[i + lag] - x[i]);
 	if (count < 40)
 		return scale_of(work, count) / M_SQRT2;
-	tk_quantile_estimate_many(work, count, parts, 3, at);
+	tk_quantile_select_many(work, count, parts, 3, at);
 	return fmax(fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]), Q90_TO_SD * at[2]) / M_SQRT2;
 }
 
@@ -175,26 +234,23 @@ static double profile(const double *r, const int64_t *day, size_t n, double *wor
 	return chi;
 }
 
-bool tk_weekday_estimate(
+void tk_weekday_estimate(
         const double *y, const int64_t *day, size_t n, double *work, double pattern[WEEK])
 {
-	bool is_there = false;
-
 	if (n >= POINTS_MIN) {
 		take_level_out(y, n, work);
-		is_there = profile(work, day, n, work + n, pattern) > CHI_SQUARE;
+		if (profile(work, day, n, work + n, pattern) > CHI_SQUARE)
+			return;
 	}
-	if (!is_there)
-		memset(pattern, 0, WEEK * sizeof *pattern);
-	return is_there;
+	memset(pattern, 0, WEEK * sizeof *pattern);
 }
 
-void tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed)
+void tk_weekday_remove(double *y, const int64_t *day, size_t n)
 {
 	double *work = tk_malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
 
-	*removed = tk_weekday_estimate(y, day, n, work, pattern);
-	for (size_t i = 0; *removed && i < n; i++)
+	tk_weekday_estimate(y, day, n, work, pattern);
+	for (size_t i = 0; i < n; i++)
 		y[i] -= pattern[tk_weekday_from_day(day[i])];
 	free(work);
 }

@@ -27,19 +27,27 @@ double tk_noise_estimate_sigma(const double *x, size_t n, double *work);
  * fewer than 3 points. */
 double tk_noise_mad(const double *x, size_t n, double *work);
 
+/* Standard deviation of one point by the differences `lag` apart: the largest that their median, 80
+ * % or 90 % quantile says. 0: too few. */
+double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work);
+
+/* Spikes are limited. out[i]: y[i], but no further than `reach` from the median of the seven around
+ * it (fewer at the ends). out is not y. */
+void tk_winsorize(const double *y, size_t n, double reach, double *out);
+
 /* ---- weekday ---- */
 
 /* A weekly pattern, for instance quieter machines at weekends. Removed only where it is beyond
  * doubt. */
 
 size_t tk_weekday_from_day(int64_t day); /* 0 to 6 */
-/* y: logarithms, day: the number of the day of each. The pattern of the seven weekdays: false and
- * all 0 unless the medians of the weekdays, each about the mean of its week, differ beyond doubt
+/* y: logarithms, day: the number of the day of each. The pattern of the seven weekdays: all 0
+ * unless the medians of the weekdays, each about the mean of its week, differ beyond doubt
  * (chi-square over 25 with six degrees of freedom, p = 0.0003) over at least six weeks. work: 2 * n
  * values. */
-bool tk_weekday_estimate(
+void tk_weekday_estimate(
         const double *y, const int64_t *day, size_t n, double *work, double pattern[7]);
 /* Subtracts that pattern from y. */
-void tk_weekday_remove(double *y, const int64_t *day, size_t n, bool *removed);
+void tk_weekday_remove(double *y, const int64_t *day, size_t n);
 
 #endif

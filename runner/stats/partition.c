@@ -1,10 +1,15 @@
-/* Optimal partitioning (Jackson et al. 2005), pruned (Killick et al. 2012), over candidates: see
- * partition.h. */
+/* Optimal partitioning (Jackson et al. 2005) into levels, pruned (Killick et al. 2012), over
+ * candidates; into levels or lines in noise that remembers; and what is no change: states that are
+ * visited, and seasons. See changepoint_internal.h. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "stats/changepoint_internal.h"
+#include "stats/noise.h"
+#include "stats/summary.h"
 
 #define LANES 8 /* maxima that need not wait for each other */
 #define PRUNE_EVERY \
@@ -171,15 +176,6 @@ static double state(const double *size, size_t segments)
 	return 0;
 }
 
-static void drop(size_t *bounds, size_t *segments, size_t g)
-{
-	size_t first = g ? g : 1, gone = g && g + 1 < *segments ? 2 : 1;
-
-	memmove(bounds + first, bounds + first + gone,
-	        (*segments + 1 - first - gone) * sizeof *bounds);
-	*segments -= gone;
-}
-
 void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segments, double *work)
 {
 	double size = 0;
@@ -200,6 +196,335 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 				more = true;
 			}
 		if (more)
-			drop(bounds, segments, shortest);
+			tk_bounds_remove(bounds, segments, shortest ? shortest : 1,
+			        shortest && shortest + 1 < *segments ? 2 : 1);
 	}
+}
+
+/* ---- trend ---- */
+
+/* Series without constant levels: they rise or fall most of the time, or drift. */
+
+#define LEAST_NIGHTS 20
+#define PIECES 16     /* of equal length: what they do not explain, few lines do not */
+#define LEAST_PIECE 8 /* nights */
+#define EXPLAINED 3.0 /* the levels leave so many times the squares */
+#define SPIKE \
+	6 /* values are pulled in to so many standard deviations of the median of the seven around \
+	     them */
+#define PRICE \
+	2.75 /* of each number that is fitted, in units of variance * ln(n); 1 would be Schwarz's \
+	      */
+#define LEVEL 2   /* numbers: where it starts, its level; */
+#define LINE 3    /* and its slope */
+#define LEAST 4   /* nights of a segment */
+#define CELLS 400 /* segments start at one of so many nights */
+#define ROUNDS 5
+#define CONVERGED 0.02 /* relative change of the variance */
+#define LEAST_VARIANCE 1e-10
+#define LONGEST \
+	20 /* nights that a deviation counts for: where nothing is forgotten its variance has no \
+	      end */
+
+/* The part of a deviation that is left the night after. */
+static const double memories[] = {0, 0.4, 0.7, 0.9, 0.95, 0.98, 1};
+
+struct trend {
+	double *y, *work; /* logarithms; scratch of 2 n + 1 */
+	size_t n;
+	double *z; /* innovation of each night */
+	double *sum, *square,
+	        *moment; /* of z, z^2 and t z before each night; about the mean of z */
+	double *cost;    /* of the best segments up to each cell's end */
+	size_t *from, *bounds, segments;
+	double squares; /* left of z by the segments */
+};
+
+struct fit {
+	double score, variance, memory; /* score: less is better */
+};
+
+static void trend_make(struct trend *f, const double *y, size_t n)
+{
+	double *room = tk_malloc((n + 1) * (8 * sizeof *room + 2 * sizeof *f->from));
+
+	*f = (struct trend){.y = room, .n = n, .z = room + n + 1, .work = room + 2 * (n + 1)};
+	f->sum = room + 4 * (n + 1), f->square = room + 5 * (n + 1), f->moment = room + 6 * (n + 1);
+	f->cost = room + 7 * (n + 1), f->from = (size_t *)(room + 8 * (n + 1)),
+	f->bounds = f->from + n + 1;
+	memcpy(f->y, y, n * sizeof *y);
+}
+
+/* z of a memory, and its sums. */
+static void remember(struct trend *f, double memory)
+{
+	double mean = 0;
+
+	f->z[0] = f->y[0] * (1 - memory);
+	for (size_t i = 1; i < f->n; i++)
+		f->z[i] = f->y[i] - memory * f->y[i - 1];
+	for (size_t i = 0; i < f->n; i++)
+		mean += f->z[i] / (double)f->n;
+	f->sum[0] = f->square[0] = f->moment[0] = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		double v = f->z[i] - mean;
+
+		f->sum[i + 1] = f->sum[i] + v;
+		f->square[i + 1] = f->square[i] + v * v;
+		f->moment[i + 1] = f->moment[i] + v * ((double)i - (double)f->n / 2);
+	}
+}
+
+/* What a level, or a line, leaves of z[from .. to). */
+static double squares_of(const struct trend *f, size_t from, size_t to, bool line)
+{
+	double m = (double)(to - from), middle = ((double)from + (double)to - 1 - (double)f->n) / 2,
+	       sum = f->sum[to] - f->sum[from],
+	       squares = f->square[to] - f->square[from] - sum * sum / m;
+
+	if (line) {
+		double across = f->moment[to] - f->moment[from] - middle * sum;
+
+		squares -= across * across * 12 / (m * (m * m - 1));
+	}
+	return fmax(0, squares);
+}
+
+/* What lines of equal length leave. */
+static double squares_of_pieces(const struct trend *f)
+{
+	size_t pieces = f->n / LEAST_PIECE < PIECES ? f->n / LEAST_PIECE : PIECES;
+	double squares = 0;
+
+	for (size_t i = 0; i < pieces; i++)
+		squares += squares_of(f, i * f->n / pieces, (i + 1) * f->n / pieces, true);
+	return squares;
+}
+
+static double squares_of_levels(const struct trend *f, const size_t *bounds, size_t segments)
+{
+	double squares = 0;
+
+	for (size_t g = 0; g < segments; g++)
+		squares += squares_of(f, bounds[g], bounds[g + 1], false);
+	return squares;
+}
+
+/* The segments with the least squares plus penalty. The first night of each does not count: it has
+ * no predecessor to depend on. */
+static void fit_segments(struct trend *f, double price, bool line)
+{
+	size_t cells = f->n < CELLS ? f->n : CELLS, least = 1;
+
+	while (least * f->n / cells < LEAST)
+		least++;
+	f->cost[0] = -price;
+	for (size_t e = 1; e <= cells; e++) {
+		size_t to = e * f->n / cells;
+
+		f->cost[e] = INFINITY;
+		for (size_t a = 0; a + least <= e; a++) {
+			double cost = f->cost[a] + price;
+
+			if (cost < f->cost[e])
+				cost += squares_of(f, a * f->n / cells + 1, to, line);
+			if (cost < f->cost[e]) {
+				f->cost[e] = cost;
+				f->from[e] = a;
+			}
+		}
+	}
+	f->segments = 0;
+	for (size_t e = cells; e > 0; e = f->from[e])
+		f->segments++;
+	f->bounds[f->segments] = f->n;
+	for (size_t e = cells, i = f->segments; i-- > 0; e = f->from[e])
+		f->bounds[i] = f->from[e] * f->n / cells;
+	f->squares = f->cost[cells] - price * (double)(f->segments - 1);
+}
+
+/* Segments in units of the variance that they leave, which is sought from `variance` on. */
+static struct fit fit(struct trend *f, double memory, bool line, double variance)
+{
+	double numbers = line ? LINE : LEVEL, price = PRICE * numbers * log((double)f->n),
+	       n = (double)f->n;
+	struct fit out = {.memory = memory, .variance = variance};
+
+	for (int round = 0; round < ROUNDS; round++) {
+		double before = out.variance;
+
+		fit_segments(f, price * before, line);
+		out.variance = fmax(
+		        f->squares / fmax(1, n - numbers * (double)f->segments), LEAST_VARIANCE);
+		if (fabs(out.variance - before) < CONVERGED * before)
+			break;
+	}
+	out.score = n * log(fmax(f->squares / n, LEAST_VARIANCE)) + price * (double)f->segments;
+	out.score += memory > 0 ? log(n) : 0;
+	return out;
+}
+
+/* The best of all memories, with levels or with lines, into bounds and *segments. */
+static void choose_best(struct trend *f, size_t *bounds, size_t *segments, struct fit *best)
+{
+	*best = (struct fit){.score = INFINITY};
+	for (size_t i = 0; i < 2 * (sizeof memories / sizeof *memories); i++) {
+		double memory = memories[i / 2], sigma, tau;
+		struct fit now;
+
+		remember(f, memory);
+		tk_noise_estimate_scale(f->z + 1, f->n - 1, f->work, &sigma, &tau);
+		now = fit(f, memory, i % 2, fmax(sigma * sigma, LEAST_VARIANCE));
+		if (now.score < best->score) {
+			*best = now;
+			*segments = f->segments;
+			memcpy(bounds, f->bounds, (f->segments + 1) * sizeof *bounds);
+		}
+	}
+}
+
+static void fit_all(struct trend *f, const double *y, size_t *bounds, size_t *segments, double *tau)
+{
+	struct fit best;
+	double sigma, noise;
+
+	tk_noise_estimate_scale(y, f->n, f->work, &sigma, &noise);
+	tk_winsorize(y, f->n, SPIKE * sigma, f->y);
+	choose_best(f, bounds, segments, &best);
+	*tau = sqrt(best.variance) / fmax(1 - best.memory, 1.0 / LONGEST);
+}
+
+void tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, double *tau)
+{
+	struct trend f;
+
+	if (n < LEAST_NIGHTS)
+		return;
+	trend_make(&f, y, n);
+	remember(&f, 0);
+	if (squares_of_levels(&f, bounds, *segments) > EXPLAINED * squares_of_pieces(&f))
+		fit_all(&f, y, bounds, segments, tau);
+	free(f.y);
+}
+
+/* ---- season ---- */
+
+#define PERIOD_MIN 2
+#define PERIOD_MAX 100
+#define TIMES 5   /* the pattern is seen, at least */
+#define CLOSE 0.5 /* correlation of differences a period apart */
+#define SURE 5.0  /* standard errors of that */
+#define AS_GOOD \
+	0.85 /* of the best correlation: the shortest such period, others are multiples of it */
+#define LEFT \
+	0.5 /* of the squares about the mean of the period around each night, at most, without the \
+	       pattern */
+#define SEASON_SPIKE 3 /* differences are winsorized to this many standard deviations */
+
+static double clamp(double v, double reach)
+{
+	return fmax(-reach, fmin(reach, v));
+}
+
+/* Winsorized differences from night to night, about their mean, into d[0 .. n - 1); returns their
+ * variance. */
+static double moves(const double *y, size_t n, double *work, double *d)
+{
+	double reach = SEASON_SPIKE * M_SQRT2 * tk_noise_lag_scale(y, n, 1, work), mean = 0,
+	       squares = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		d[i - 1] = clamp(y[i] - y[i - 1], reach);
+		mean += d[i - 1] / (double)(n - 1);
+	}
+	for (size_t i = 0; i + 1 < n; i++) {
+		d[i] -= mean;
+		squares += d[i] * d[i];
+	}
+	return squares / (double)(n - 1);
+}
+
+static double product(const double *d, size_t n, size_t lag)
+{
+	double sum[8] = {0};
+	size_t i = lag;
+
+	for (; i + 8 <= n; i += 8)
+		for (size_t k = 0; k < 8; k++)
+			sum[k] += d[i + k] * d[i + k - lag];
+	for (; i < n; i++)
+		sum[0] += d[i] * d[i - lag];
+	return ((sum[0] + sum[1]) + (sum[2] + sum[3]) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) /
+	       (double)(n - lag);
+}
+
+/* The shortest period that is about as good as any, and is better than its neighbours; 0: none. r:
+ * room for the correlations. */
+static size_t period_of(const double *d, size_t n, double variance, double *r)
+{
+	size_t most = n / TIMES < PERIOD_MAX ? n / TIMES : PERIOD_MAX;
+	double best = 0;
+
+	if (!(variance > 0))
+		return 0;
+	for (size_t p = PERIOD_MIN - 1; p <= most + 1; p++) {
+		r[p] = product(d, n, p) / variance;
+		if (p >= PERIOD_MIN && p <= most && r[p] > best)
+			best = r[p];
+	}
+	for (size_t p = PERIOD_MIN; p <= most; p++)
+		if (r[p] >= fmax(fmax(CLOSE, AS_GOOD * best), SURE / sqrt((double)(n - p))) &&
+		        r[p] > r[p - 1] && r[p] > r[p + 1])
+			return p;
+	return 0;
+}
+
+/* Medians of the nights of each phase about the mean of the period around them, into out, about
+ * their mean; returns the part of the squares that is left without them. */
+static double pattern_of(const double *y, size_t n, size_t period, double *work, double *out)
+{
+	double mean = 0, *sum = work, *same = work + n + 1, with = 0, without = 0;
+
+	sum[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + (y[i] - y[0]);
+	for (size_t phase = 0; phase < period; phase++) {
+		size_t count = 0, half = period / 2;
+
+		for (size_t i = phase; i < n; i += period)
+			if (i >= half && i + half < n) {
+				/* of an even period both ends count half */
+				double around =
+				        sum[i + half + 1] - sum[i - half] -
+				        (period % 2 ? 0
+				                    : (y[i - half] + y[i + half] - 2 * y[0]) / 2);
+
+				same[count++] = y[i] - y[0] - around / (double)period;
+			}
+		out[phase] = tk_quantile_select(same, count, 0.5);
+		for (size_t i = 0; i < count; i++) {
+			with += same[i] * same[i];
+			without += (same[i] - out[phase]) * (same[i] - out[phase]);
+		}
+		mean += out[phase] / (double)period;
+	}
+	for (size_t phase = 0; phase < period; phase++)
+		out[phase] -= mean;
+	return with > 0 ? without / with : 1;
+}
+
+void tk_season_remove(double *y, size_t n)
+{
+	double pattern[PERIOD_MAX + 2];
+
+	if (n < TIMES * PERIOD_MIN + 2)
+		return;
+
+	double *work = tk_malloc((3 * n + 2) * sizeof *work), *d = work + 2 * n + 2;
+	const size_t period = period_of(d, n - 1, moves(y, n, work, d), pattern);
+
+	if (period && pattern_of(y, n, period, work, pattern) <= LEFT)
+		for (size_t i = 0; i < n; i++)
+			y[i] -= pattern[i % period];
+	free(work);
 }

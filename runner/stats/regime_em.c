@@ -1,83 +1,115 @@
-/* Forward and backward over a hidden Markov chain (Baum and others 1970): see regime_em.h.
+/* Forward and backward over a hidden Markov chain (Baum and others 1970), and a grid of drifts: see
+ * regime_model.h. This file is compiled for the vectors of the processor.
  *
  * Only the two recursions go point by point, interleaved. They are rescaled every few points only,
- * because a division at every point would take most of the time. Everything before and after them
- * processes four points at once. */
+ * because a division at every point would take most of the time. */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "stats/regime_model.h"
-#include "stats/simd.h"
 
-/* A row of each state, and two more, of `n` points and what fills up the last four; those are zero.
- */
+#define RESCALE 8   /* points: eight densities stay far from what a double holds */
+#define TINY 1e-300 /* at least this likely is any point */
+#define LANES 4
+
+/* The processor may have more instructions than the compiler's target: these functions are compiled
+ * for both, with equal results. Not by clang, whose clones other files cannot call. Not with
+ * ThreadSanitizer, whose runtime is not loaded yet when a clone is chosen. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
+        !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define CLONES
+#endif
+
+/* e^x of x <= 0 to 1e-14, without a branch; values below -700 count as -700. */
+TK_REGIME_INLINE double exp_negative(double x)
+{
+	/* Added to a small number, its last bits are the nearest integer. */
+	const double shift = 0x1.8p52;
+	const double v = x > -700 ? x : -700;
+	union {
+		double value;
+		int64_t bits;
+	} k = {v * M_LOG2E + shift};
+	const double r = v - (k.value - shift) * 0x1.62e42fefa3800p-1 -
+	                 (k.value - shift) * 0x1.ef35793c76730p-45; /* ln 2 in two parts */
+	double sum = r * (1.0 / 39916800) + 1.0 / 3628800;
+
+	sum = sum * r + 1.0 / 362880;
+	sum = sum * r + 1.0 / 40320;
+	sum = sum * r + 1.0 / 5040;
+	sum = sum * r + 1.0 / 720;
+	sum = sum * r + 1.0 / 120;
+	sum = sum * r + 1.0 / 24;
+	sum = sum * r + 1.0 / 6;
+	sum = sum * r + 0.5;
+	sum = (sum * r + 1) * r + 1;
+	k.bits = (int64_t)((uint64_t)k.bits << 52) + (INT64_C(1023) << 52);
+	return sum * k.value;
+}
+
+TK_REGIME_INLINE double dot(const double *a, const double *b, size_t n)
+{
+	double sum[LANES] = {0};
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			sum[k] += a[i + k] * b[i + k];
+	for (; i < n; i++)
+		sum[0] += a[i] * b[i];
+	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Rows of n numbers: TK_REGIME_ROWS of them. */
 struct rows {
-	size_t n, stride;
-	double *density, *before, *behind; /* [k * stride + i]: of point i in state k; with all
-	                                      before it; of all behind it */
-	double *scale;                     /* before[.. i] was multiplied by */
-	double *r;
+	size_t n;
+	double *density[TK_REGIME_STATES_MAX], *before[TK_REGIME_STATES_MAX],
+	        *behind[TK_REGIME_STATES_MAX]; /* [state][point]: of the point; with all before it;
+	                                          of all behind it */
+	double *scale;                         /* before[..][point] was multiplied by */
+	double *r, *all, *one, *row;
 };
 
 static struct rows rows_of(double *work, size_t n)
 {
-	size_t stride = TK_REGIME_STRIDE(n);
+	struct rows w = {.n = n};
 
-	return (struct rows){.n = n,
-	        .stride = stride,
-	        .density = work,
-	        .before = work + TK_REGIME_STATES_MAX * stride,
-	        .behind = work + 2 * TK_REGIME_STATES_MAX * stride,
-	        .scale = work + 3 * TK_REGIME_STATES_MAX * stride,
-	        .r = work + (3 * TK_REGIME_STATES_MAX + 1) * stride};
+	for (size_t k = 0; k < TK_REGIME_STATES_MAX; k++) {
+		w.density[k] = work + 3 * k * n;
+		w.before[k] = w.density[k] + n;
+		w.behind[k] = w.before[k] + n;
+	}
+	w.scale = work + 3 * TK_REGIME_STATES_MAX * n;
+	w.r = w.scale + n;
+	w.all = w.r + n;
+	w.one = w.all + n;
+	w.row = w.one + n;
+	return w;
 }
 
-static void fill_rows(const struct rows *w, const double *r)
+TK_REGIME_INLINE void set_densities(const struct tk_regime_model *m, const struct rows *w)
 {
-	memcpy(w->r, r, w->n * sizeof *r);
-	for (size_t i = w->n; i < w->stride; i++) {
-		w->r[i] = w->scale[i] = 0;
-		for (size_t k = 0; k < TK_REGIME_STATES_MAX; k++)
-			w->before[k * w->stride + i] = w->behind[k * w->stride + i] = 0;
-	}
-}
+	const size_t spike = m->count - 1, n = w->n;
+	const double *r = w->r, square = m->sd[spike] * m->sd[spike], peak = M_1_PI * m->sd[spike];
+	double *restrict out = w->density[spike];
 
-TK_SIMD_INLINE void set_densities(const struct tk_regime_model *m, const struct rows *w)
-{
-	size_t spike = m->count - 1;
-	double *out = w->density + spike * w->stride, square = m->sd[spike] * m->sd[spike];
-
-	for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
-		const tk_simd_f64 *r = (const tk_simd_f64 *)(w->r + i);
-
-		*(tk_simd_f64 *)(out + i) = M_1_PI * m->sd[spike] / (square + *r * *r);
-	}
+	for (size_t i = 0; i < n; i++)
+		out[i] = peak / (square + r[i] * r[i]);
 	for (size_t k = 0; k < spike; k++) {
-		double factor = 1 / (TK_REGIME_SQRT_2PI * m->sd[k]),
-		       by = -0.5 / (m->sd[k] * m->sd[k]);
+		const double factor = 1 / (TK_REGIME_SQRT_2PI * m->sd[k]),
+		             by = -0.5 / (m->sd[k] * m->sd[k]), offset = m->offset[k];
 
-		out = w->density + k * w->stride;
-		for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
-			tk_simd_f64 v = *(const tk_simd_f64 *)(w->r + i) - m->offset[k];
-
-			v = by * v * v;
-			tk_simd_exp(&v);
-			*(tk_simd_f64 *)(out + i) = factor * v;
-		}
+		out = w->density[k];
+		for (size_t i = 0; i < n; i++)
+			out[i] = factor * exp_negative(by * (r[i] - offset) * (r[i] - offset));
 	}
-}
-
-TK_SIMD_INLINE double sum_of(const double *x, size_t count)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < count; k++)
-		sum += x[k];
-	return fmax(sum, TK_REGIME_TINY);
 }
 
 /* One step forward: includes point i in p. */
-TK_SIMD_INLINE void step_forward(
+TK_REGIME_INLINE void step_forward(
         const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
 	double next[TK_REGIME_STATES_MAX];
@@ -86,19 +118,19 @@ TK_SIMD_INLINE void step_forward(
 		next[k] = p[0] * m->to[0][k];
 		for (size_t j = 1; j < count; j++)
 			next[k] += p[j] * m->to[j][k];
-		next[k] *= w->density[k * w->stride + i];
+		next[k] *= w->density[k][i];
 	}
-	memcpy(p, next, sizeof next);
+	memcpy(p, next, count * sizeof *p);
 }
 
 /* One step backward: p becomes the probability of all points after i - 1. */
-TK_SIMD_INLINE void step_back(
+TK_REGIME_INLINE void step_back(
         const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
 {
 	double ahead[TK_REGIME_STATES_MAX];
 
 	for (size_t k = 0; k < count; k++)
-		ahead[k] = w->density[k * w->stride + i] * p[k];
+		ahead[k] = w->density[k][i] * p[k];
 	for (size_t j = 0; j < count; j++) {
 		p[j] = m->to[j][0] * ahead[0];
 		for (size_t k = 1; k < count; k++)
@@ -106,219 +138,157 @@ TK_SIMD_INLINE void step_back(
 	}
 }
 
-TK_SIMD_INLINE double recur(const struct tk_regime_model *m, size_t count, const struct rows *w)
+/* By how much to multiply, so that the sum is 1. */
+TK_REGIME_INLINE double scale_of(const double *x, size_t count)
 {
-	double p[TK_REGIME_STATES_MAX] = {0}, q[TK_REGIME_STATES_MAX] = {1, 1, 1, 1}, total = 0;
+	double sum = 0;
+
+	for (size_t k = 0; k < count; k++)
+		sum += x[k];
+	return 1 / fmax(sum, TINY);
+}
+
+TK_REGIME_INLINE double recur(const struct tk_regime_model *m, size_t count, const struct rows *w)
+{
+	double p[TK_REGIME_STATES_MAX], q[TK_REGIME_STATES_MAX] = {1, 1, 1, 1}, total = 0;
 
 	memcpy(p, m->share, sizeof p);
 	for (size_t i = 0; i < w->n; i++) {
-		size_t back = w->n - 1 - i;
-		double scale = 1;
+		const size_t back = w->n - 1 - i;
 
 		step_forward(m, count, w, i, p);
 		for (size_t k = 0; k < count; k++)
-			w->behind[k * w->stride + back] = q[k];
+			w->behind[k][back] = q[k];
 		step_back(m, count, w, back, q);
-		if (i % TK_REGIME_RESCALE == TK_REGIME_RESCALE - 1 || i + 1 == w->n) {
-			double sum = sum_of(p, count), other = 1 / sum_of(q, count);
+		w->scale[i] = 1;
+		if (i % RESCALE == RESCALE - 1 || i + 1 == w->n) {
+			const double scale = scale_of(p, count), other = scale_of(q, count);
 
-			total += log(sum);
-			scale = 1 / sum;
+			total -= log(scale);
+			w->scale[i] = scale;
 			for (size_t k = 0; k < count; k++) {
 				p[k] *= scale;
 				q[k] *= other;
 			}
 		}
-		w->scale[i] = scale;
 		for (size_t k = 0; k < count; k++)
-			w->before[k * w->stride + i] = p[k];
+			w->before[k][i] = p[k];
 	}
 	return total;
 }
 
-TK_SIMD_INLINE double across(const tk_simd_f64 *x)
-{
-	return (*x)[0] + (*x)[1] + (*x)[2] + (*x)[3];
-}
-
-/* part[i] becomes 1 / probability of all points, from the values at i. */
-TK_SIMD_INLINE void count_states(
-        size_t count, const struct rows *w, double *part, struct tk_regime_counts *c)
-{
-	tk_simd_f64 state[TK_REGIME_STATES_MAX] = {{0}}, sum[TK_REGIME_STATES_MAX] = {{0}},
-	            square[TK_REGIME_STATES_MAX] = {{0}};
-
-	for (size_t i = 0; i < w->stride; i += TK_SIMD_WIDTH) {
-		tk_simd_f64 here[TK_REGIME_STATES_MAX],
-		        all = {TK_REGIME_TINY, TK_REGIME_TINY, TK_REGIME_TINY, TK_REGIME_TINY},
-		        r = *(const tk_simd_f64 *)(w->r + i);
-
-		for (size_t k = 0; k < count; k++) {
-			here[k] = *(const tk_simd_f64 *)(w->before + k * w->stride + i) *
-			          *(const tk_simd_f64 *)(w->behind + k * w->stride + i);
-			all += here[k];
-		}
-		all = 1 / all;
-		*(tk_simd_f64 *)(part + i) = all;
-		for (size_t k = 0; k < count; k++) {
-			here[k] *= all;
-			state[k] += here[k];
-			here[k] *= r;
-			sum[k] += here[k];
-			square[k] += here[k] * r;
-		}
-	}
-	for (size_t k = 0; k < count; k++) {
-		c->state[k] = across(&state[k]);
-		c->sum[k] = across(&sum[k]);
-		c->square[k] = across(&square[k]);
-	}
-}
-
-/* Transitions from point i - 1 to i, for i from 1 on: `part` less the scale that came between. */
-TK_SIMD_INLINE void count_moves(const struct tk_regime_model *m, size_t count, const struct rows *w,
-        double *part, struct tk_regime_counts *c)
-{
-	for (size_t k = 0; k < count; k++) {
-		tk_simd_f64 moves[TK_REGIME_STATES_MAX] = {{0}};
-
-		for (size_t i = 0; i + 1 < w->n; i += TK_SIMD_WIDTH) {
-			tk_simd_f64 ahead =
-			        *(const tk_simd_f64 *)(w->density + k * w->stride + i + 1) *
-			        *(const tk_simd_f64 *)(w->behind + k * w->stride + i + 1) *
-			        *(const tk_simd_f64 *)(part + i + 1) *
-			        *(const tk_simd_f64 *)(w->scale + i + 1);
-
-			for (size_t j = 0; j < count; j++)
-				moves[j] += *(const tk_simd_f64 *)(w->before + j * w->stride + i) *
-				            ahead;
-		}
-		for (size_t j = 0; j < count; j++)
-			c->to[j][k] = across(&moves[j]) * m->to[j][k];
-	}
-}
-
-/* The results of work(m, count, ...) with a constant count, so that work becomes straight code. */
-#define SPECIALISE(work, m, ...) \
-	switch ((m)->count) { \
-	case 2: \
-		return work(m, 2, __VA_ARGS__); \
-	case 3: \
-		return work(m, 3, __VA_ARGS__); \
-	default: \
-		return work(m, TK_REGIME_STATES_MAX, __VA_ARGS__); \
-	}
-
-TK_SIMD_CLONES double tk_regime_smooth(
+CLONES double tk_regime_smooth(
         const struct tk_regime_model *m, const double *r, size_t n, double *work)
 {
 	const struct rows w = rows_of(work, n);
 
-	fill_rows(&w, r);
+	memcpy(w.r, r, n * sizeof *r);
+	for (size_t i = 0; i < n; i++)
+		w.one[i] = 1;
 	set_densities(m, &w);
-	SPECIALISE(recur, m, &w)
+	switch (m->count) { /* a constant count makes straight code */
+	case 2:
+		return recur(m, 2, &w);
+	case 3:
+		return recur(m, 3, &w);
+	default:
+		return recur(m, TK_REGIME_STATES_MAX, &w);
+	}
 }
 
-TK_SIMD_INLINE void count_all(const struct tk_regime_model *m, size_t count, const struct rows *w,
-        struct tk_regime_counts *c)
-{
-	double *part = w->r + w->stride;
-
-	memset(c, 0, sizeof *c);
-	count_states(count, w, part, c);
-	count_moves(m, count, w, part, c);
-}
-
-TK_SIMD_CLONES void tk_regime_count(
+CLONES void tk_regime_count(
         const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c)
 {
 	const struct rows w = rows_of(work, n);
+	double *restrict all = w.all, *restrict row = w.row;
 
-	SPECIALISE(count_all, m, &w, c)
+	*c = (struct tk_regime_counts){0};
+	for (size_t i = 0; i < n; i++)
+		all[i] = TINY;
+	for (size_t k = 0; k < m->count; k++)
+		for (size_t i = 0; i < n; i++)
+			all[i] += w.before[k][i] * w.behind[k][i];
+	for (size_t i = 0; i < n; i++)
+		all[i] = 1 / all[i];
+	for (size_t k = 0; k < m->count; k++) {
+		for (size_t i = 0; i < n; i++)
+			row[i] = w.before[k][i] * w.behind[k][i] * all[i];
+		c->state[k] = dot(row, w.one, n);
+		c->sum[k] = dot(row, w.r, n);
+		for (size_t i = 0; i < n; i++)
+			row[i] *= w.r[i];
+		c->square[k] = dot(row, w.r, n);
+		/* Moves from point i - 1 to i: `all` less the scale that came between. */
+		for (size_t i = 0; i < n; i++)
+			row[i] = w.density[k][i] * w.behind[k][i] * all[i] * w.scale[i];
+		for (size_t j = 0; j < m->count; j++)
+			c->to[j][k] = dot(w.before[j], row + 1, n - 1) * m->to[j][k];
+	}
 }
 
-/* ---- groups of four wandering parts at once ---- */
+/* ---- many drifts at once ---- */
 
-/* Of each of four chains. */
-struct wander {
-	tk_simd_f64 phi, innovation, variance_of_normal, scale_of_spike; /* of the chain */
-	tk_simd_f64 normal, spike, x, variance;                          /* what is believed */
+/* Of each chain. */
+struct drifts {
+	double phi[TK_REGIME_DRIFTS], innovation[TK_REGIME_DRIFTS], noise[TK_REGIME_DRIFTS],
+	        width[TK_REGIME_DRIFTS]; /* of the spike */
+	double normal[TK_REGIME_DRIFTS], spike[TK_REGIME_DRIFTS], x[TK_REGIME_DRIFTS],
+	        variance[TK_REGIME_DRIFTS]; /* what is believed */
 };
 
-static struct wander start_wander(const struct tk_regime_model *m)
+/* One point further; likelihoods are multiplied by that of the point. */
+TK_REGIME_INLINE void step_drifts(
+        struct drifts *d, const struct tk_regime_model *m, double y, double *restrict likelihood)
 {
-	struct wander w;
+	const double stay = m->to[0][0], leave = m->to[0][1], end = m->to[1][0], last = m->to[1][1];
 
-	for (int k = 0; k < TK_SIMD_WIDTH; k++) {
-		w.phi[k] = m[k].phi;
-		w.variance[k] = m[k].drift_sd * m[k].drift_sd;
-		w.innovation[k] = w.variance[k] * (1 - m[k].phi * m[k].phi);
-		w.variance_of_normal[k] = m[k].sd[0] * m[k].sd[0];
-		w.scale_of_spike[k] = m[k].sd[1];
-		w.normal[k] = m[k].share[0];
-		w.spike[k] = m[k].share[1];
-		w.x[k] = 0;
+	for (size_t k = 0; k < TK_REGIME_DRIFTS; k++) {
+		const double x = d->phi[k] * d->x[k],
+		             variance = d->phi[k] * d->phi[k] * d->variance[k] + d->innovation[k],
+		             miss = y - x, precision = 1 / (d->noise[k] + variance),
+		             density = exp_negative(-0.5 * miss * miss * precision) *
+		                       sqrt(precision) * (1 / TK_REGIME_SQRT_2PI),
+		             normal = (d->normal[k] * stay + d->spike[k] * end) * density,
+		             spike = (d->normal[k] * leave + d->spike[k] * last) * M_1_PI *
+		                     d->width[k] / (d->width[k] * d->width[k] + miss * miss),
+		             both = normal + spike, /* never 0: the spike reaches everywhere */
+		        gain = variance * precision, step = gain * miss, p = normal / both,
+		             moved = p * step;
+
+		likelihood[k] *= both;
+		d->normal[k] = p;
+		d->spike[k] = spike / both;
+		d->variance[k] = p * ((1 - gain) * variance + (step - moved) * (step - moved)) +
+		                 d->spike[k] * (variance + moved * moved) +
+		                 (d->spike[k] > 0.5 ? miss * miss * 0.5 : 0);
+		d->x[k] = x + moved;
 	}
-	return w;
 }
 
-TK_SIMD_INLINE void root(tk_simd_f64 *x)
+CLONES void tk_regime_drift_logliks(
+        const struct tk_regime_model *m, const double *r, size_t n, double *loglik)
 {
-	for (int k = 0; k < TK_SIMD_WIDTH; k++)
-		(*x)[k] = sqrt((*x)[k]);
-}
+	struct drifts d;
+	double likelihood[TK_REGIME_DRIFTS];
 
-/* One point further; *likelihood is multiplied by that of the point. */
-TK_SIMD_INLINE void wander_on(
-        struct wander *w, const struct tk_regime_model *m, double y, tk_simd_f64 *likelihood)
-{
-	tk_simd_f64 x = w->phi * w->x, variance = w->phi * w->phi * w->variance + w->innovation,
-	            miss = y - x, precision = 1 / (w->variance_of_normal + variance),
-	            width = precision, density, gain, step, moved, normal, spike;
-	tk_simd_i64 jumps;
-
-	density = -0.5 * miss * miss * precision;
-	tk_simd_exp(&density);
-	root(&width);
-	density *= width * (1 / TK_REGIME_SQRT_2PI);
-	normal = (w->normal * m->to[0][0] + w->spike * m->to[1][0]) * density;
-	spike = (w->normal * m->to[0][1] + w->spike * m->to[1][1]) * M_1_PI * w->scale_of_spike /
-	        (w->scale_of_spike * w->scale_of_spike + miss * miss);
-	density = normal + spike; /* never 0: the spike reaches everywhere */
-	*likelihood *= density;
-	w->normal = normal / density;
-	w->spike = spike / density;
-	gain = variance * precision;
-	step = gain * miss;
-	moved = w->normal * step;
-	jumps = w->spike > 0.5;
-	w->variance = w->normal * ((1 - gain) * variance + (step - moved) * (step - moved)) +
-	              w->spike * (variance + moved * moved) +
-	              (tk_simd_f64)((tk_simd_i64)(miss * miss * 0.5) & jumps);
-	w->x = x + moved;
-}
-
-TK_SIMD_CLONES void tk_regime_drift_logliks(
-        const struct tk_regime_model *m, size_t groups, const double *r, size_t n, double *loglik)
-{
-	struct wander w[TK_REGIME_GROUPS_MAX];
-	tk_simd_f64 likelihood[TK_REGIME_GROUPS_MAX];
-
-	for (size_t g = 0; g < groups; g++) {
-		w[g] = start_wander(m + g * TK_SIMD_WIDTH);
-		likelihood[g] = (tk_simd_f64){1, 1, 1, 1};
+	for (size_t k = 0; k < TK_REGIME_DRIFTS; k++) {
+		d.phi[k] = m[k].phi;
+		d.variance[k] = m[k].drift_sd * m[k].drift_sd;
+		d.innovation[k] = d.variance[k] * (1 - m[k].phi * m[k].phi);
+		d.noise[k] = m[k].sd[0] * m[k].sd[0];
+		d.width[k] = m[k].sd[1];
+		d.normal[k] = m[k].share[0];
+		d.spike[k] = m[k].share[1];
+		d.x[k] = loglik[k] = 0;
+		likelihood[k] = 1;
 	}
-	for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++)
-		loglik[k] = 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t g = 0; g < groups; g++)
-			wander_on(&w[g], m + g * TK_SIMD_WIDTH, r[i], &likelihood[g]);
-		if (i % TK_REGIME_RESCALE != TK_REGIME_RESCALE - 1 && i + 1 < n)
+		step_drifts(&d, m, r[i], likelihood);
+		if (i % RESCALE != RESCALE - 1 && i + 1 < n)
 			continue;
-		for (size_t k = 0; k < groups * TK_SIMD_WIDTH; k++) {
-			loglik[k] += log(fmax(
-			        likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH], TK_REGIME_TINY));
-			likelihood[k / TK_SIMD_WIDTH][k % TK_SIMD_WIDTH] = 1;
+		for (size_t k = 0; k < TK_REGIME_DRIFTS; k++) {
+			loglik[k] += log(fmax(likelihood[k], TINY));
+			likelihood[k] = 1;
 		}
 	}
 }

@@ -5,16 +5,34 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "stats/quantile.h"
 #include "stats/regime_model.h"
-#include "stats/simd.h"
+#include "stats/summary.h"
+
+#define LIKELIHOOD_MIN 1e-300
+
+/* One step of the filter. */
+struct step {
+	double likelihood;
+	double gain; /* of the wandering part, over the states */
+	double pull,
+	        weight; /* derivative of the log-likelihood by the level, and its information */
+};
 
 double tk_likelihood_log(const struct tk_likelihood_product *p)
 {
 	return p->sum + log(p->factors);
 }
 
-struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m)
+static void multiply(struct tk_likelihood_product *p, double likelihood)
+{
+	p->factors *= likelihood;
+	if (p->factors < 1e-100 || p->factors > 1e100) {
+		p->sum += log(fmax(p->factors, LIKELIHOOD_MIN));
+		p->factors = 1;
+	}
+}
+
+static struct tk_filtered_state start(const struct tk_regime_model *m)
 {
 	struct tk_filtered_state b = {.x = 0, .variance = m->drift_sd * m->drift_sd};
 
@@ -42,121 +60,75 @@ static void follow(const struct tk_regime_model *m, struct tk_filtered_state *b,
 	b->variance = after;
 }
 
-/* fmax() without a call. NaN becomes the least. */
-static inline double at_least(double x, double least)
+/* What is the same for every point where nothing drifts. */
+struct densities {
+	double precision[TK_REGIME_STATES_MAX], peak[TK_REGIME_STATES_MAX];
+};
+
+TK_REGIME_INLINE struct densities find_densities(
+        const struct tk_regime_model *m, size_t count, double variance)
 {
-	return x > least ? x : least;
+	struct densities d = {{0}};
+
+	for (size_t j = 0; j + 1 < count; j++) {
+		d.precision[j] = 1 / (m->sd[j] * m->sd[j] + variance);
+		d.peak[j] = sqrt(d.precision[j]) / TK_REGIME_SQRT_2PI;
+	}
+	return d;
 }
 
-/* A normal density of v, by the inverse of its variance. */
-static double normal(double v, double precision)
+/* Moves *b over one point about the level. `count` is m->count: where it is a constant, what is
+ * within becomes straight code. steady: nothing drifts, x and its variance are 0, and the densities
+ * are *known. jumps: after a spike the AR(1) drift may have any value, so that it follows a step of
+ * level. */
+TK_REGIME_INLINE struct step update(const struct tk_regime_model *m, size_t count, bool steady,
+        const struct densities *known, struct tk_filtered_state *b, double y, bool jumps)
 {
-	return exp(-0.5 * v * v * precision) * (sqrt(precision) / TK_REGIME_SQRT_2PI);
-}
-
-/* `count` is m->count: where it is a constant, what is within becomes straight code. */
-TK_SIMD_INLINE struct tk_regime_update update(const struct tk_regime_model *m, size_t count,
-        struct tk_filtered_state *b, double y, bool jumps)
-{
-	struct tk_regime_update o = {0};
-	size_t spike = count - 1;
-	double next[TK_REGIME_STATES_MAX],
-	        precision[TK_REGIME_STATES_MAX] = {0}, miss[TK_REGIME_STATES_MAX] = {0},
-	        step[TK_REGIME_STATES_MAX] = {0}, gain[TK_REGIME_STATES_MAX] = {0},
-	        x = m->phi * b->x,
-	        variance = m->phi * m->phi * b->variance +
-	                   m->drift_sd * m->drift_sd * (1 - m->phi * m->phi),
-	        scale;
+	struct step o = {0};
+	const size_t spike = count - 1;
+	const double x = steady ? 0 : m->phi * b->x,
+	             variance = steady ? 0
+	                               : m->phi * m->phi * b->variance +
+	                                         m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
+	const struct densities d = steady ? *known : find_densities(m, count, variance);
+	double next[TK_REGIME_STATES_MAX], miss[TK_REGIME_STATES_MAX] = {0},
+	                                   step[TK_REGIME_STATES_MAX] = {0},
+	                                   gain[TK_REGIME_STATES_MAX] = {0}, scale;
 
 	for (size_t j = 0; j < count; j++) {
 		next[j] = 0;
 		for (size_t i = 0; i < count; i++)
 			next[j] += b->p[i] * m->to[i][j];
-		if (j == spike) {
-			next[j] *= M_1_PI * m->sd[j] / (m->sd[j] * m->sd[j] + (y - x) * (y - x));
-		} else {
-			precision[j] = 1 / (m->sd[j] * m->sd[j] + variance);
-			miss[j] = y - x - m->offset[j];
-			next[j] *= normal(miss[j], precision[j]);
-		}
+		miss[j] = y - x - m->offset[j];
+		next[j] *= j == spike
+		                   ? M_1_PI * m->sd[j] / (m->sd[j] * m->sd[j] + miss[j] * miss[j])
+		                   : exp(-0.5 * miss[j] * miss[j] * d.precision[j]) * d.peak[j];
 		o.likelihood += next[j];
 	}
-	o.likelihood = at_least(o.likelihood, TK_LIKELIHOOD_MIN);
+	o.likelihood = o.likelihood > LIKELIHOOD_MIN ? o.likelihood : LIKELIHOOD_MIN;
 	scale = 1 / o.likelihood;
 	for (size_t j = 0; j < count; j++)
 		b->p[j] = next[j] * scale;
 	for (size_t j = 0; j < spike; j++) {
-		double w = b->p[j] * precision[j];
+		const double w = b->p[j] * d.precision[j];
 
-		gain[j] = variance * precision[j];
+		gain[j] = variance * d.precision[j];
 		step[j] = gain[j] * miss[j];
 		o.weight += w;
 		o.pull += w * miss[j];
 		o.gain += b->p[j] * gain[j];
 	}
-	if (m->drift_sd > 0) {
+	if (!steady && m->drift_sd > 0) {
 		follow(m, b, x, variance, step, gain, y - x, jumps);
 		b->drift_share = m->phi * b->drift_share + o.gain * (1 - m->phi * b->drift_share);
 	}
 	return o;
 }
 
-struct tk_regime_update tk_regime_filter_update(
-        const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps)
+static struct step update_with_jumps(
+        const struct tk_regime_model *m, struct tk_filtered_state *b, double y)
 {
-	return update(m, m->count, b, y, jumps);
-}
-
-/* What is the same for every point where nothing drifts. */
-struct densities {
-	double precision[TK_REGIME_STATES_MAX], peak[TK_REGIME_STATES_MAX];
-	double spike, spike_square;
-};
-
-static struct densities find_densities(const struct tk_regime_model *m)
-{
-	const size_t spike = m->count - 1;
-	struct densities d = {
-	        .spike = M_1_PI * m->sd[spike], .spike_square = m->sd[spike] * m->sd[spike]};
-
-	for (size_t j = 0; j < spike; j++) {
-		d.precision[j] = 1 / (m->sd[j] * m->sd[j]);
-		d.peak[j] = sqrt(d.precision[j]) / TK_REGIME_SQRT_2PI;
-	}
-	return d;
-}
-
-/* The same as update(), bit for bit, where nothing drifts: x and its variance are 0. */
-TK_SIMD_INLINE struct tk_regime_update update_steady(const struct tk_regime_model *m, size_t count,
-        const struct densities *d, struct tk_filtered_state *b, double y)
-{
-	struct tk_regime_update o = {0};
-	const size_t spike = count - 1;
-	double next[TK_REGIME_STATES_MAX], miss[TK_REGIME_STATES_MAX] = {0}, scale;
-
-	for (size_t j = 0; j < count; j++) {
-		next[j] = 0;
-		for (size_t i = 0; i < count; i++)
-			next[j] += b->p[i] * m->to[i][j];
-		if (j == spike) {
-			next[j] *= d->spike / (d->spike_square + y * y);
-		} else {
-			miss[j] = y - m->offset[j];
-			next[j] *= exp(-0.5 * miss[j] * miss[j] * d->precision[j]) * d->peak[j];
-		}
-		o.likelihood += next[j];
-	}
-	o.likelihood = at_least(o.likelihood, TK_LIKELIHOOD_MIN);
-	scale = 1 / o.likelihood;
-	for (size_t j = 0; j < count; j++)
-		b->p[j] = next[j] * scale;
-	for (size_t j = 0; j < spike; j++) {
-		const double w = b->p[j] * d->precision[j];
-
-		o.weight += w;
-		o.pull += w * miss[j];
-	}
-	return o;
+	return update(m, m->count, false, NULL, b, y, true);
 }
 
 static bool is_steady(const struct tk_regime_model *m, const struct tk_filtered_state *b)
@@ -178,19 +150,17 @@ static bool is_steady(const struct tk_regime_model *m, const struct tk_filtered_
 		return work(m, (m)->count, false, __VA_ARGS__); \
 	}
 
-TK_SIMD_INLINE double find_loglik(const struct tk_regime_model *m, size_t count, bool steady,
+TK_REGIME_INLINE double find_loglik(const struct tk_regime_model *m, size_t count, bool steady,
         const double *y, size_t n, double level, struct tk_filtered_state b,
         struct tk_filtered_state *each, struct tk_likelihood_product *so_far)
 {
-	const struct densities d = find_densities(m);
+	const struct densities d = find_densities(m, count, 0);
 	struct tk_likelihood_product p = {0, 1};
 
 	for (size_t i = 0; i < n; i++) {
-		const struct tk_regime_update o =
-		        steady ? update_steady(m, count, &d, &b, y[i] - level)
-		               : update(m, count, &b, y[i] - level, false);
+		const struct step o = update(m, count, steady, &d, &b, y[i] - level, false);
 
-		tk_likelihood_multiply(&p, o.likelihood);
+		multiply(&p, o.likelihood);
 		if (each)
 			each[i] = b;
 		if (so_far)
@@ -203,33 +173,31 @@ double tk_regime_loglik(const struct tk_regime_model *m, const double *y, size_t
         const struct tk_filtered_state *from, struct tk_filtered_state *each,
         struct tk_likelihood_product *so_far)
 {
-	const struct tk_filtered_state b = from ? *from : tk_regime_filter_init(m);
+	const struct tk_filtered_state b = from ? *from : start(m);
 	const bool steady = is_steady(m, &b);
 
 	SPECIALISE(find_loglik, m, steady, y, n, level, b, each, so_far)
 }
 
-TK_SIMD_INLINE double newton_step(const struct tk_regime_model *m, size_t count, bool steady,
+TK_REGIME_INLINE double newton_step(const struct tk_regime_model *m, size_t count, bool steady,
         const double *y, size_t n, struct tk_filtered_state b, double *level,
         struct tk_level_information *information)
 {
-	const struct densities d = find_densities(m);
+	const struct densities d = find_densities(m, count, 0);
 	struct tk_likelihood_product p = {0, 1};
 	struct tk_level_information known = {0};
 	double pull = 0, follows = 0; /* what the wandering part takes of a change of level */
 
 	for (size_t i = 0; i < n; i++) {
 		const double seen = 1 - m->phi * follows, old = 1 - m->phi * b.drift_share;
-		const struct tk_regime_update o =
-		        steady ? update_steady(m, count, &d, &b, y[i] - *level)
-		               : update(m, count, &b, y[i] - *level, false);
+		const struct step o = update(m, count, steady, &d, &b, y[i] - *level, false);
 
 		known.new_level += seen * seen * o.weight;
 		known.old_level += old * old * o.weight;
 		known.cross += seen * old * o.weight;
 		pull += seen * o.pull;
 		follows = m->phi * follows + o.gain * seen;
-		tk_likelihood_multiply(&p, o.likelihood);
+		multiply(&p, o.likelihood);
 	}
 	*information = known;
 	if (!(known.new_level > 0))
@@ -242,7 +210,7 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
         const struct tk_filtered_state *from, double *level,
         struct tk_level_information *information)
 {
-	const struct tk_filtered_state b = from ? *from : tk_regime_filter_init(m);
+	const struct tk_filtered_state b = from ? *from : start(m);
 	const bool steady = is_steady(m, &b);
 
 	SPECIALISE(newton_step, m, steady, y, n, b, level, information)
@@ -261,7 +229,7 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
 #define STAY_MAX 0.85   /* a rare state of more than a week is a level */
 #define LEAST_SD 0.15   /* of a state, in units of the series' own */
 #define LEAST_NOISE 1e-4
-#define PARTS 5 /* of a variance that may wander */
+#define DRIFT_PHIS 4
 #define POINTS_PER_STATE 12
 #define ROUNDS 15
 #define CONVERGED 1e-3 /* of the log-likelihood: a round that adds less is the last */
@@ -345,66 +313,43 @@ static void guess(
 	}
 }
 
-/* A model on its way to the likeliest one near its first guess. */
-struct climber {
-	const double *r;
-	size_t n;
-	struct tk_regime_model m;
-	double at[QUANTILES], sigma;
-	int round;
-};
-
-/* A round later: changed it nothing significant? */
-static bool has_converged(struct climber *c, double loglik)
-{
-	const double gain = loglik - c->m.loglik;
-
-	c->m.loglik = loglik;
-	return c->round == ROUNDS || (c->round && fabs(gain) < CONVERGED);
-}
-
-static void climb_step(struct climber *c, const struct tk_regime_counts *counts)
-{
-	maximise(&c->m, counts, (double)c->n, c->sigma);
-	c->round++;
-}
-
-static void climb(struct climber *c, double *work)
+/* The likeliest model near *m. */
+static void climb(struct tk_regime_model *m, const double *r, size_t n, double sigma, double *work)
 {
 	struct tk_regime_counts counts;
 
-	while (!has_converged(c, tk_regime_smooth(&c->m, c->r, c->n, work))) {
-		tk_regime_count(&c->m, c->n, work, &counts);
-		climb_step(c, &counts);
-	}
-}
+	for (int round = 0;; round++) {
+		const double before = m->loglik;
 
-static bool has_points_for(size_t n, size_t normal)
-{
-	return normal == 1 || n >= POINTS_PER_STATE * normal;
+		m->loglik = tk_regime_smooth(m, r, n, work);
+		if (round == ROUNDS || (round && fabs(m->loglik - before) < CONVERGED))
+			return;
+		tk_regime_count(m, n, work, &counts);
+		maximise(m, &counts, (double)n, sigma);
+	}
 }
 
 struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma)
 {
-	struct climber c = {.r = r, .n = n, .sigma = fmax(sigma, LEAST_NOISE)};
-	struct tk_regime_model found = {0};
-	double best = -INFINITY;
-	double *work = tk_malloc((TK_REGIME_WORK_COUNT(n) + n) * sizeof *work);
-	double *values = work + TK_REGIME_WORK_COUNT(n);
+	struct tk_regime_model m, found = {0};
+	double best = -INFINITY, at[QUANTILES];
+	double *work = tk_malloc((TK_REGIME_ROWS + 1) * n * sizeof *work);
+	double *values = work + TK_REGIME_ROWS * n;
 
+	sigma = fmax(sigma, LEAST_NOISE);
 	memcpy(values, r, n * sizeof *values);
-	tk_quantile_select_many(values, n, quantiles, QUANTILES, c.at);
-	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX && has_points_for(n, normal);
-	        normal++) {
-		guess(&c.m, c.at, normal, c.sigma);
-		c.round = 0;
-		climb(&c, work);
+	tk_quantile_select_many(values, n, quantiles, QUANTILES, at);
+	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX; normal++) {
+		if (normal > 1 && n < POINTS_PER_STATE * normal)
+			break;
+		guess(&m, at, normal, sigma);
+		climb(&m, r, n, sigma, work);
 
-		const double worth = c.m.loglik - tk_regime_penalty(&c.m, n);
+		const double worth = m.loglik - tk_regime_penalty(&m, n);
 
 		if (worth > best) {
 			best = worth;
-			found = c.m;
+			found = m;
 		}
 	}
 	free(work);
@@ -413,11 +358,11 @@ struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma)
 
 static double loglik_with_jumps(const struct tk_regime_model *m, const double *r, size_t n)
 {
-	struct tk_filtered_state b = tk_regime_filter_init(m);
+	struct tk_filtered_state b = start(m);
 	struct tk_likelihood_product p = {0, 1};
 
 	for (size_t i = 0; i < n; i++)
-		tk_likelihood_multiply(&p, tk_regime_filter_update(m, &b, r[i], true).likelihood);
+		multiply(&p, update_with_jumps(m, &b, r[i]).likelihood);
 	return tk_likelihood_log(&p);
 }
 
@@ -425,15 +370,15 @@ static double loglik_with_jumps(const struct tk_regime_model *m, const double *r
  * variance. */
 static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 {
-	static const double phis[TK_SIMD_WIDTH] = {0.6, 0.8, 0.9, 0.96},
-	                    parts[PARTS] = {0.12, 0.3, 0.6, 0.85, 0.97};
-	struct tk_regime_model m[PARTS * TK_SIMD_WIDTH];
+	static const double phis[DRIFT_PHIS] = {0.6, 0.8, 0.9, 0.96},
+	                    parts[] = {0.12, 0.3, 0.6, 0.85, 0.97};
+	struct tk_regime_model m[TK_REGIME_DRIFTS];
 	const double none[QUANTILES] = {0};
-	double loglik[PARTS * TK_SIMD_WIDTH];
+	double loglik[TK_REGIME_DRIFTS];
 	size_t best = 0;
 
-	for (size_t i = 0; i < PARTS * TK_SIMD_WIDTH; i++) {
-		const double phi = phis[i % TK_SIMD_WIDTH], part = parts[i / TK_SIMD_WIDTH],
+	for (size_t i = 0; i < TK_REGIME_DRIFTS; i++) {
+		const double phi = phis[i % DRIFT_PHIS], part = parts[i / DRIFT_PHIS],
 		             variance = sigma * sigma / (1 - phi * part);
 
 		guess(&m[i], none, 1, fmax(LEAST_NOISE, sqrt(variance * (1 - part))));
@@ -441,8 +386,8 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 		m[i].phi = phi;
 		m[i].drift_sd = sqrt(variance * part);
 	}
-	tk_regime_drift_logliks(m, PARTS, r, n, loglik);
-	for (size_t i = 1; i < PARTS * TK_SIMD_WIDTH; i++)
+	tk_regime_drift_logliks(m, r, n, loglik);
+	for (size_t i = 1; i < TK_REGIME_DRIFTS; i++)
 		if (loglik[i] > loglik[best])
 			best = i;
 	m[best].loglik = loglik[best];
@@ -453,11 +398,11 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n,
         struct tk_filtered_state *each, double *left)
 {
-	struct tk_filtered_state b = tk_regime_filter_init(m);
+	struct tk_filtered_state b = start(m);
 	double x = 0, innovation = m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
 
 	for (size_t i = 0; i < n; i++) {
-		tk_regime_filter_update(m, &b, r[i], true);
+		update_with_jumps(m, &b, r[i]);
 		each[i] = b;
 	}
 	for (size_t i = n; i-- > 0;) {

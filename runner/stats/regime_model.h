@@ -67,47 +67,14 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
         const struct tk_filtered_state *from, double *level,
         struct tk_level_information *information);
 
-/* ---- regime filter ---- */
+/* ---- regime_em.c: the expectation step for a regime model without drift ---- */
 
-/* One step of the filter of a regime model. Private to stats/. */
-
-struct tk_regime_update {
-	double likelihood;
-	double gain; /* of the wandering part, over the states */
-	double pull,
-	        weight; /* derivative of the log-likelihood by the level, and its information */
-};
-
-struct tk_filtered_state tk_regime_filter_init(const struct tk_regime_model *m);
-/* Moves *b over one point about the level. jumps: after a spike the AR(1) drift may have any value,
- * so that it follows a step of level. */
-struct tk_regime_update tk_regime_filter_update(
-        const struct tk_regime_model *m, struct tk_filtered_state *b, double y, bool jumps);
-
-#define TK_LIKELIHOOD_MIN 1e-300
-
-static inline void tk_likelihood_multiply(struct tk_likelihood_product *p, double likelihood)
-{
-	p->factors *= likelihood;
-	if (p->factors < 1e-100 || p->factors > 1e100) {
-		p->sum += log(fmax(p->factors, TK_LIKELIHOOD_MIN));
-		p->factors = 1;
-	}
-}
-
-/* ---- regime em ---- */
-
-/* The expectation step for a regime model without drift. Private to stats/: nearly all of the time
- * of learning a series' noise is spent here. */
-
+/* Nearly all of the time of learning a series' noise is spent here. */
 struct tk_regime_counts {
 	double state[TK_REGIME_STATES_MAX], sum[TK_REGIME_STATES_MAX], square[TK_REGIME_STATES_MAX],
 	        to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX];
 };
-
-#define TK_REGIME_STRIDE(n) (((n) + 8) / 4 * 4)
-#define TK_REGIME_WORK_COUNT(n) \
-	((3 * TK_REGIME_STATES_MAX + 3) * TK_REGIME_STRIDE(n)) /* doubles that it works in */
+#define TK_REGIME_ROWS (3 * TK_REGIME_STATES_MAX + 5) /* of n doubles, that it works in */
 
 /* Every point in the light of those before and after it, kept in `work`. Returns the log-likelihood
  * of r[0 .. n). */
@@ -117,23 +84,15 @@ double tk_regime_smooth(const struct tk_regime_model *m, const double *r, size_t
 void tk_regime_count(
         const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c);
 
-#define TK_REGIME_GROUPS_MAX 5
-
-/* Log-likelihoods of r[0 .. n) under groups of four chains of one normal state about 0 and a spike,
- * each with its own AR(1) drift, which may jump after a spike: the results of
- * tk_regime_filter_update for each with `jumps`. The chains of a group differ only in the
- * deviations and the drift, which each of them has. A step of one group waits for its step before:
- * several groups take hardly longer than one. */
+/* Log-likelihoods of r[0 .. n) under this many models of one normal state about 0 and a spike, each
+ * with its own deviations and AR(1) drift, which may jump after a spike; the moves between the
+ * states are those of m[0]. */
+#define TK_REGIME_DRIFTS 20
 void tk_regime_drift_logliks(
-        const struct tk_regime_model *m, size_t groups, const double *r, size_t n, double *loglik);
-
-/* ---- regime constants ---- */
-
-/* What the computations of a regime model share: by states of one series and by lanes of several,
- * whose results are equal to the last bit. Private to stats/. */
+        const struct tk_regime_model *m, const double *r, size_t n, double *loglik);
 
 #define TK_REGIME_SQRT_2PI 2.5066282746310002
-#define TK_REGIME_TINY 1e-300 /* at least this likely is any point */
-#define TK_REGIME_RESCALE 8   /* points: eight densities stay far from what a double holds */
+/* A count of states that is constant makes a loop straight code where this is inlined. */
+#define TK_REGIME_INLINE static inline __attribute__((always_inline))
 
 #endif

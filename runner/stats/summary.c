@@ -7,10 +7,120 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "stats/quantile.h"
 #include "stats/summary.h"
 
-#define FEW 32 /* values that are sorted by insertion */
+#define SORTED 8 /* up to this many, sorting is faster than selecting */
+
+/* ---- selection ---- */
+
+static void swap(double *x, size_t i, size_t j)
+{
+	const double keep = x[i];
+
+	x[i] = x[j];
+	x[j] = keep;
+}
+
+/* Moves the values below the pivot to the front, and returns how many there are. Without a branch:
+ * nobody could predict it. */
+static size_t move_smaller(double *x, size_t n, double pivot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = x[i];
+
+		x[i] = x[count];
+		x[count] = v;
+		count += v < pivot;
+	}
+	return count;
+}
+
+static size_t move_equal(double *x, size_t n, double pivot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (x[i] == pivot)
+			swap(x, i, count++);
+	return count;
+}
+
+static double median_of_three(double a, double b, double c)
+{
+	/* by a < b, b < c and a < c; of these eight two cannot be */
+	static const unsigned char middle[] = {1, 0, 2, 0, 0, 2, 0, 1};
+	const double values[] = {a, b, c};
+
+	return values[middle[(a < b) << 2 | (b < c) << 1 | (a < c)]];
+}
+
+static void sort_few(double *x, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t j = i; j > 0 && x[j - 1] > x[j]; j--)
+			swap(x, j - 1, j);
+}
+
+/* x[k] becomes the k-th smallest (from 0) of the finite x, values before it are not larger, values
+ * after it not smaller. This holds for x[0 .. from) already; from <= k. */
+static void select_kth(double *x, size_t n, size_t from, size_t k)
+{
+	size_t lo = from, hi = n;
+
+	while (hi - lo > SORTED) {
+		const double pivot = median_of_three(x[lo], x[lo + (hi - lo) / 2], x[hi - 1]);
+		const size_t smaller = move_smaller(x + lo, hi - lo, pivot);
+
+		if (k - lo < smaller) {
+			hi = lo + smaller;
+			continue;
+		}
+		/* The pivot is the least of the rest. */
+		lo += smaller ? smaller : move_equal(x + lo, hi - lo, pivot);
+		if (k < lo)
+			return;
+	}
+	sort_few(x + lo, hi - lo);
+}
+
+/* Quantile of the finite x, as select_kth. */
+static double select_at(double *x, size_t n, size_t from, double at)
+{
+	double next = INFINITY;
+	size_t k = (size_t)at;
+
+	select_kth(x, n, from, k);
+	if (k + 1 >= n || at == (double)k)
+		return x[k];
+	for (size_t i = k + 1; i < n; i++)
+		next = x[i] < next ? x[i] : next;
+	return x[k] + (at - (double)k) * (next - x[k]);
+}
+
+void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count, double *out)
+{
+	size_t from = 0; /* what is before it is not larger, by the quantiles so far */
+
+	for (size_t i = 0; i < count; i++) {
+		const double at = p[i] * (double)(n - 1);
+
+		from = (size_t)at < from ? 0 : from;
+		out[i] = select_at(x, n, from, at);
+		from = (size_t)at;
+	}
+}
+
+double tk_quantile_select(double *x, size_t n, double p)
+{
+	double out;
+
+	tk_quantile_select_many(x, n, &p, 1, &out);
+	return out;
+}
+
+/* ---- summary ---- */
 
 /* Ascending; NaN sorts last, so that the order stays total. */
 static int compare_doubles(const void *a, const void *b)
@@ -22,50 +132,9 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void insertion_sort(double *x, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		double v = x[i];
-		size_t j = i;
-
-		for (; j > 0 && x[j - 1] > v; j--)
-			x[j] = x[j - 1];
-		x[j] = v;
-	}
-}
-
-/* Hoare's quicksort about the middle of three; qsort sorts ranges that it splits badly. No NaN. */
-static void quick_sort(double *x, size_t n, int depth)
-{
-	while (n > FEW && depth-- > 0) {
-		size_t last = n - 1, mid = n / 2;
-
-		if (x[mid] < x[0])
-			tk_swap_values(x, mid, 0);
-		if (x[last] < x[0])
-			tk_swap_values(x, last, 0);
-		if (x[last] < x[mid])
-			tk_swap_values(x, last, mid);
-		n = tk_hoare_partition(x, 0, last, x[mid]).j + 1;
-		quick_sort(x + n, last + 1 - n, depth);
-	}
-	if (n > FEW)
-		qsort(x, n, sizeof *x, compare_doubles);
-	else
-		insertion_sort(x, n);
-}
-
 void tk_sort_values(double *x, size_t n)
 {
-	size_t numbers = 0;
-	int depth = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(x[i]))
-			tk_swap_values(x, i, numbers++);
-	for (size_t left = n; left; left /= 2)
-		depth += 2;
-	quick_sort(x, numbers, depth);
+	qsort(x, n, sizeof *x, compare_doubles);
 }
 
 double tk_quantile_sorted(const double *sorted, size_t n, double p)
@@ -80,16 +149,12 @@ double tk_quantile_sorted(const double *sorted, size_t n, double p)
 
 double tk_median(double *x, size_t n)
 {
-	bool numbers = true;
-
-	if (n == 0)
-		return NAN;
 	for (size_t i = 0; i < n; i++)
-		numbers &= isnan(x[i]) == 0;
-	if (numbers)
-		return tk_quantile_select(x, n, 0.5);
-	tk_sort_values(x, n);
-	return tk_quantile_sorted(x, n, 0.5);
+		if (isnan(x[i])) { /* sorts last */
+			tk_sort_values(x, n);
+			return tk_quantile_sorted(x, n, 0.5);
+		}
+	return n ? tk_quantile_select(x, n, 0.5) : NAN;
 }
 
 /* Welford (1962): one pass, no cancellation. */

@@ -18,6 +18,10 @@ int tk_summary_compute(const double *x, size_t n, struct tk_summary *out);
 double tk_quantile_sorted(const double *sorted, size_t n, double p); /* n >= 1, p in [0, 1] */
 void tk_sort_values(double *x, size_t n);
 double tk_median(double *x, size_t n); /* reorders x; NAN for n = 0 */
+/* Quantiles p of n > 0 finite values, as tk_quantile_sorted has them, by selection instead of
+ * sorting; x is reordered. */
+void tk_quantile_select_many(double *x, size_t n, const double *p, size_t count, double *out);
+double tk_quantile_select(double *x, size_t n, double p); /* one of them */
 
 /* ---- interval ---- */
 

@@ -33,7 +33,7 @@ void tk_monitor_free(struct tk_monitor *m)
 		return;
 	for (size_t i = 0; i < m->count; i++) {
 		free(m->series[i].points);
-		tk_level_monitor_free(m->series[i].model);
+		free(m->series[i].model);
 	}
 	free(m->series);
 	free(m->index);
@@ -270,7 +270,7 @@ static void find_part(void *arg, int64_t first, int64_t count)
 {
 	struct search *f = arg;
 	const size_t longest = f->m->longest + 1;
-	struct series_memory w = {tk_level_monitor_workspace_new(),
+	struct series_memory w = {tk_malloc(sizeof(struct tk_level_monitor_workspace)),
 	        tk_malloc(longest * sizeof *w.y), tk_malloc(longest * sizeof *w.day)};
 
 	for (int64_t i = first; i < first + count; i++) {
@@ -278,7 +278,7 @@ static void find_part(void *arg, int64_t first, int64_t count)
 		if (s->tonight)
 			find_candidate(f, s, &w);
 	}
-	tk_level_monitor_workspace_free(w.workspace);
+	free(w.workspace);
 	free(w.y);
 	free(w.day);
 }

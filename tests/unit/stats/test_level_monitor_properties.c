@@ -7,7 +7,7 @@
 
 #define N 90
 
-static struct tk_level_monitor_workspace *workspace;
+static struct tk_level_monitor_workspace workspace;
 static const struct tk_noise_prior no_prior;
 static int64_t days[N];
 
@@ -44,14 +44,14 @@ static void play(const double *y, struct played *p)
 		const struct tk_level_monitor_night night = night_of(w, y, n);
 		size_t nights;
 
-		tk_level_monitor_update(&night, workspace, &p->at[n]);
+		tk_level_monitor_update(&night, &workspace, &p->at[n]);
 		if (p->reported || p->at[n].log_lr < TK_MONITOR_LOG_LR_MIN)
 			continue;
 		assert_true(tk_level_monitor_accept(w, &p->at[n], &nights));
 		p->reported = n;
 	}
 	p->level = tk_level_monitor_level(w);
-	tk_level_monitor_free(w);
+	free(w);
 }
 
 static void a_unit_moves_the_levels_alone(void **state)
@@ -158,10 +158,6 @@ int main(void)
 	        cmocka_unit_test(steps_below_the_minimum_effect_are_none),
 	        cmocka_unit_test(p_falls_with_the_ratio),
 	};
-	int failed;
 
-	workspace = tk_level_monitor_workspace_new();
-	failed = workspace ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-	tk_level_monitor_workspace_free(workspace);
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
