@@ -69,7 +69,9 @@ int tk_report_write(struct tk_store *store, const struct tk_site_options *option
 {
 	struct tk_site site = {.options = options, .arena = tk_arena_new()};
 	TRY(tk_store_begin_read(store, err));
-	int status = tk_model_load(store, &site.model, err);
+	int status = tk_page_add_functions(store, err);
+	if (!status)
+		status = tk_model_load(store, &site.model, err);
 	if (!status)
 		status = tk_page_load_queries(&site, err);
 	if (!status)
@@ -92,6 +94,8 @@ int tk_site_write(struct tk_store *store, const struct tk_site_options *options,
 		status = tk_output_open(options->out_dir, &site.out, err);
 	if (!status)
 		status = tk_assets_read(options->templates_dir, options->assets_dir, &assets, err);
+	if (!status)
+		status = tk_page_add_functions(store, err);
 	bool reading = !status && !(status = tk_store_begin_read(store, err));
 	if (!status)
 		status = tk_model_load(store, &site.model, err);

@@ -83,6 +83,14 @@ SELECT id, lag(id) OVER (PARTITION BY upstream_id ORDER BY position, commit_time
     AS place
 FROM revision
 
+-- Pages of revisions: of the newest of an upstream, and of those that changed something. The first 12
+-- digits of a hash are its own; those of a time (20261101000001), and of a shortened version, are not.
+-- page_revision_file: table by id
+SELECT r.id, slug(substr(u.name, 1, 40) || '-' || short_rev(rev) || iif(length(rev) BETWEEN 40 AND 64
+  AND rev NOT GLOB '*[^0-9a-f]*' AND rev GLOB '*[a-f]*', '', '-' || substr(r.uid, 1, 8))) AS file
+FROM revision r JOIN page_revision p ON p.id = r.id JOIN upstream u ON u.id = r.upstream_id
+WHERE p.place <= 20 OR r.id IN (SELECT revision_id FROM page_change_count)
+
 -- page_function:
 SELECT p.revision_id, a.id AS new_id, b.id AS old_id, a.code_hash IS b.code_hash AS same,
   k.backend, k.name, ifnull(a.code_hash, b.code_hash) AS code_hash,

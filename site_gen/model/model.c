@@ -120,6 +120,7 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 		struct tk_site_device *device = &m->devices[m->device_count++];
 		device->row = TK_ROWS_AT(&m->device_rows, struct tk_device_row, i);
 		device->machine = find_machine(m, device->row->machine_id);
+		device->mode = tk_mode_name(tk_mode_default(device->row->kind));
 		if (!device->machine)
 			return tk_fail(err, TK_EDATA, "device %s belongs to no machine",
 			        device->row->slug);
@@ -278,7 +279,7 @@ void tk_model_free(struct tk_model *m)
 {
 	struct tk_rows *lists[] = {&m->machine_rows, &m->device_rows, &m->upstream_rows,
 	        &m->revision_rows, &m->build_rows, &m->problem_rows, &m->series_rows,
-	        &m->night_rows, &m->ceilings};
+	        &m->night_rows, &m->series_texts, &m->revision_texts, &m->ceilings};
 	struct tk_row_index *indices[] = {&m->upstreams_by_id, &m->revisions_by_id,
 	        &m->builds_by_id, &m->problems_by_id, &m->series_by_id, &m->nights_by_id};
 	for (size_t i = 0; i < m->machine_count; i++) {

@@ -19,8 +19,6 @@ struct tk_error;
 	64                      /* newest points of a series, drawn and listed without JavaScript */
 #define TK_STYLES 12            /* colours of backends; each has its own shape */
 #define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
-#define TK_SITE_REVISION_PAGES \
-	20 /* newest revisions of an upstream that have a page even without a change */
 
 /* The last months of a series for drawings and comparisons. */
 struct tk_sparkline_point {
@@ -75,11 +73,11 @@ struct tk_site_series {
 	const struct tk_problem_row *problem;
 	enum tk_metric metric; /* of its row */
 	enum tk_unit unit;
-	char *file;
-	char *op_file; /* shared by the series of one op */
-	char *label;   /* backend, with upstream, config, mode and metric where needed */
-	char *variant; /* the label without mode and metric: a contender of rankings */
-	size_t style;  /* colour and shape of its variant, the same on every page */
+	const char *file;
+	const char *op_file; /* shared by the series of one op */
+	const char *label;   /* backend, with upstream, config, mode and metric where needed */
+	const char *variant; /* the label without mode and metric: a contender of rankings */
+	size_t style;        /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
 	struct tk_sparkline sparkline; /* filled while the data files are written */
@@ -97,7 +95,7 @@ struct tk_site_series {
 struct tk_model {
 	struct tk_store *store;
 	struct tk_rows machine_rows, device_rows, upstream_rows, revision_rows, build_rows,
-	        problem_rows, series_rows, night_rows;
+	        problem_rows, series_rows, night_rows, series_texts, revision_texts;
 	struct tk_row_index upstreams_by_id, revisions_by_id, builds_by_id, problems_by_id,
 	        series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
@@ -105,7 +103,7 @@ struct tk_model {
 	struct tk_site_night *nights;   /* by their start, newest first */
 	struct tk_site_series *series;  /* by op, problem, device, label */
 	struct tk_site_change *changes; /* by series, then time */
-	char **revision_files;          /* of revision_rows[i]; NULL: it has no page */
+	const char **revision_files;    /* of revision_rows[i]; NULL: it has no page */
 	struct tk_rows ceilings;        /* of each device the newest of each name and source */
 	size_t machine_count, device_count, night_count, series_count, change_count;
 	int64_t newest_s; /* of all points; 0: none */
@@ -122,6 +120,8 @@ const struct tk_site_series *tk_model_find_series(const struct tk_model *m, int6
 const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_t id);
 /* Devices in the order of pages: GPUs first. Returns the i-th. */
 const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
+/* Once, after the tables of pages are made. */
+int tk_model_read_revision_files(struct tk_model *m, struct tk_error *err);
 /* The file of the page of a revision; NULL: it has none. */
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r);
 /* The revision of a build; NULL: unknown. */
@@ -160,7 +160,8 @@ bool tk_series_is_suite_time(const struct tk_site_series *s);
 bool tk_series_is_ranked(const struct tk_site_series *s);
 /* Both have one role, metric and unit, and the same mode or each the default mode of its device. */
 bool tk_series_are_comparable(const struct tk_site_series *a, const struct tk_site_series *b);
-const char *tk_op_title(const char *op); /* "GEMM" */
+const char *tk_op_title(const char *op);    /* "GEMM" */
+char *tk_op_place(const struct tk_arg *op); /* by which operations are sorted; for queries */
 
 /* Ceilings of a device, and roofline efficiency (Williams, Waterman and Patterson 2009). */
 

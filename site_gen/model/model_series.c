@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
-#include "core/mode.h"
+
 #include "core/outcome.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/model_internal.h"
@@ -34,103 +34,15 @@ static size_t rank_of_op(const char *op)
 	return unknown;
 }
 
+char *tk_op_place(const struct tk_arg *op)
+{
+	return tk_sprintf("%zu", rank_of_op(op->text));
+}
+
 const char *tk_op_title(const char *op)
 {
 	const char *title = known_ops[rank_of_op(op)].title;
 	return *title ? title : op;
-}
-
-static int compare_series(const void *a, const void *b)
-{
-	const struct tk_site_series *x = a, *y = b;
-	int d = (int)rank_of_op(x->problem->op) - (int)rank_of_op(y->problem->op);
-	if (!d)
-		d = strcmp(x->problem->op, y->problem->op);
-	if (!d)
-		d = strcmp(x->problem->dtype, y->problem->dtype);
-	if (!d && x->problem->flops != y->problem->flops)
-		d = x->problem->flops < y->problem->flops ? -1 : 1;
-	if (!d)
-		d = strcmp(x->problem->text, y->problem->text);
-	if (!d)
-		d = strcmp(x->device->name, y->device->name);
-	if (!d)
-		d = strcmp(x->label, y->label);
-	return d ? d : strcmp(x->row->slug, y->row->slug);
-}
-
-/* The default mode of the device's kind; else the first mode that was measured. */
-static void choose_modes(struct tk_model *m)
-{
-	for (size_t d = 0; d < m->device_count; d++) {
-		enum tk_mode best = tk_mode_default(m->devices[d].row->kind), mode;
-		bool measured[TK_MODE_COUNT] = {0};
-		for (size_t i = 0; i < m->series_count; i++)
-			if (m->series[i].device == &m->devices[d] &&
-			        tk_series_is_suite_time(&m->series[i]) &&
-			        !tk_mode_parse(m->series[i].row->mode, &mode))
-				measured[mode] = true;
-		for (int k = 0; k < TK_MODE_COUNT && !measured[best]; k++)
-			best = measured[k] ? (enum tk_mode)k : best;
-		m->devices[d].mode = tk_mode_name(best);
-	}
-}
-
-/* ---- labels ---- */
-
-/* Whether another upstream has a backend of this name, and even one of the same name does. */
-struct owner {
-	bool is_shared, is_twin;
-};
-static const struct tk_db_column owner_columns[] = {
-        TK_MEMBER(struct owner, is_shared), TK_MEMBER(struct owner, is_twin)};
-static const struct tk_row_type owner_type = TK_ROW_TYPE(struct owner, owner_columns);
-static const char owners_sql[] =
-        "WITH o AS (SELECT backend, upstream_id,"
-        " count(*) OVER (PARTITION BY backend) > 1 AS is_shared,"
-        " count(*) OVER (PARTITION BY backend, upstream) > 1 AS is_twin"
-        " FROM (SELECT DISTINCT backend, upstream_id, upstream FROM series_v))"
-        " SELECT is_shared, is_twin FROM series JOIN o USING (backend, upstream_id) ORDER BY id";
-
-/* " (upstream)", unless the upstream is named after the backend; with the address where even the
- * name is taken twice. */
-static void add_upstream(
-        struct tk_buf *b, const struct tk_site_series *s, const struct owner *owner)
-{
-	const struct tk_upstream_row *u = s->upstream;
-	char link[TK_LINK_SIZE];
-	if (!owner->is_shared || (!owner->is_twin && !strcmp(u->name, s->row->backend)))
-		return;
-	tk_buf_add_printf(b, " (%.*s", (int)tk_utf8_clip_len(u->name, 60), u->name);
-	if (owner->is_twin)
-		tk_buf_add_printf(b, ", %s", *u->url ? tk_link_strip_user(u->url, link) : u->kind);
-	tk_buf_add_char(b, ')');
-}
-
-static void make_label(struct tk_model *m, struct tk_site_series *s, const struct owner *owner)
-{
-	struct tk_buf b = TK_BUF_INIT;
-	tk_buf_add_str(&b, s->row->backend);
-	add_upstream(&b, s, owner);
-	if (*s->row->config)
-		tk_buf_add_printf(&b, " · %s", s->row->config);
-	s->variant = tk_model_keep(m, tk_strdup(tk_buf_cstr(&b)));
-	if (strcmp(s->row->mode, s->device->mode))
-		tk_buf_add_printf(&b, " · %s", s->row->mode);
-	if (s->metric != TK_METRIC_TIME)
-		tk_buf_add_printf(&b, " · %s", s->row->metric);
-	s->label = tk_model_keep(m, tk_buf_detach(&b, NULL));
-}
-
-static int make_labels(struct tk_model *m, struct tk_error *err)
-{
-	AUTO(tk_rows) owners = {0};
-	TRY(tk_store_select(m->store, owners_sql, TK_NO_ARGS, &owner_type, &owners, err));
-	for (size_t i = 0; i < m->series_count && i < owners.count; i++)
-		make_label(m, &m->series[i], TK_ROWS_AT(&owners, struct owner, i));
-	return owners.count == m->series_count
-	               ? 0
-	               : tk_fail(err, TK_EDATA, "some series have no upstream");
 }
 
 /* ---- styles ---- */
@@ -195,37 +107,66 @@ void tk_model_assign_styles(struct tk_model *m)
 
 /* ---- joining ---- */
 
+/* The texts of a series. `variant` names the upstream where another one has a backend of this name,
+ * with the address where even the name is taken twice. `mode` is that of the device: the default of
+ * its kind, else the first that was measured. */
+struct series_text {
+	int64_t id;
+	const char *variant, *label, *file, *op_file, *mode;
+};
+#define TEXT(member) TK_MEMBER(struct series_text, member)
+static const struct tk_db_column text_columns[] = {
+        TEXT(id), TEXT(variant), TEXT(label), TEXT(file), TEXT(op_file), TEXT(mode)};
+static const struct tk_row_type text_type = TK_ROW_TYPE(struct series_text, text_columns);
+static const char texts_sql[] =
+        "WITH used AS (SELECT DISTINCT device_id, mode FROM series WHERE role = 'suite'"
+        "  AND metric = 'time' AND unit = 'ns' AND place('mode', mode) IS NOT NULL),"
+        " d AS (SELECT id AS device_id, default_mode(kind) AS usual FROM device),"
+        " m AS (SELECT device_id, ifnull(substr(min((mode <> usual) || place('mode', mode) || mode),"
+        "  5), usual) AS device_mode FROM d LEFT JOIN used USING (device_id) GROUP BY device_id),"
+        " o AS (SELECT backend, upstream_id, count(*) OVER (PARTITION BY backend) > 1 AS is_shared,"
+        "  count(*) OVER (PARTITION BY backend, upstream) > 1 AS is_twin"
+        "  FROM (SELECT DISTINCT backend, upstream_id, upstream FROM series_v)),"
+        " v AS (SELECT s.*, device_mode, backend ||"
+        "  iif(is_shared AND (is_twin OR upstream <> backend), ' (' || clip(upstream, 60) ||"
+        "   iif(is_twin, ', ' || iif(upstream_url = '', upstream_kind, public_url(upstream_url)), '')"
+        "   || ')', '') || iif(config = '', '', ' · ' || config) AS variant"
+        "  FROM series_v s JOIN m USING (device_id) JOIN o USING (backend, upstream_id)),"
+        " t AS (SELECT *, variant || iif(mode = device_mode, '', ' · ' || mode) ||"
+        "  iif(metric = 'time', '', ' · ' || metric) AS label FROM v)"
+        " SELECT id, variant, label, slug(slug) AS file, slug(op) AS op_file, device_mode AS mode"
+        " FROM t ORDER BY op_place(op), op, dtype, flops, problem, machine || '/' || device, label,"
+        " t.slug";
+
 int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 {
+	AUTO(tk_row_index) rows = {0};
+	TRY(tk_store_select(m->store, texts_sql, TK_NO_ARGS, &text_type, &m->series_texts, err));
+	tk_row_index_build(
+	        &rows, m->series_rows.rows, m->series_rows.count, sizeof(struct tk_series_row));
 	m->series = tk_calloc(m->series_rows.count + 1, sizeof *m->series);
-	for (size_t i = 0; i < m->series_rows.count; i++) {
+	m->series_by_id.entries =
+	        tk_malloc((m->series_rows.count + 1) * sizeof *m->series_by_id.entries);
+	if (m->series_texts.count != m->series_rows.count)
+		return tk_fail(err, TK_EDATA, "some series have no device, upstream or problem");
+	for (size_t i = 0; i < m->series_texts.count; i++) {
+		const struct series_text *t = TK_ROWS_AT(&m->series_texts, struct series_text, i);
 		struct tk_site_series *s = &m->series[m->series_count++];
-		s->row = TK_ROWS_AT(&m->series_rows, struct tk_series_row, i);
+		s->row = tk_row_index_find(&rows, t->id);
 		s->device = tk_model_find_device(m, s->row->device_id);
+		m->devices[s->device - m->devices].mode = t->mode;
 		s->upstream = tk_row_index_find(&m->upstreams_by_id, s->row->upstream_id);
 		s->problem = tk_row_index_find(&m->problems_by_id, s->row->problem_id);
 		s->metric = tk_metric_from_name(s->row->metric);
 		s->unit = tk_unit_from_name(s->row->unit);
-		if (!s->device || !s->upstream || !s->problem)
-			return tk_fail(err, TK_EDATA,
-			        "series %s: missing device, upstream or problem", s->row->slug);
-		s->file = tk_model_keep(m, tk_path_make_slug(s->row->slug));
-	}
-	choose_modes(m);
-	TRY(make_labels(m, err));
-	qsort(m->series, m->series_count, sizeof *m->series, compare_series);
-	for (size_t i = 0; i < m->series_count; i++) {
-		struct tk_site_series *s = &m->series[i];
+		s->file = t->file;
+		s->label = t->label;
+		s->variant = t->variant;
 		bool same = i && !strcmp(s->problem->op, s[-1].problem->op);
-		s->op_file =
-		        same ? s[-1].op_file : tk_model_keep(m, tk_path_make_slug(s->problem->op));
+		s->op_file = same ? s[-1].op_file : t->op_file;
+		m->series_by_id.entries[i] = (struct tk_row_index_entry){t->id, s};
 	}
-	m->series_by_id.entries =
-	        tk_malloc((m->series_count + 1) * sizeof *m->series_by_id.entries);
 	m->series_by_id.count = m->series_count;
-	for (size_t i = 0; i < m->series_count; i++)
-		m->series_by_id.entries[i] =
-		        (struct tk_row_index_entry){m->series[i].row->id, &m->series[i]};
 	tk_row_index_sort(&m->series_by_id);
 	return 0;
 }
@@ -277,56 +218,33 @@ static void add_change(struct tk_model *m, const struct step *step)
 	s->change_count++;
 }
 
-/* ---- pages of revisions ---- */
+struct revision_text {
+	int64_t id;
+	const char *file;
+};
+static const struct tk_db_column revision_columns[] = {
+        TK_MEMBER(struct revision_text, id), TK_MEMBER(struct revision_text, file)};
+static const struct tk_row_type revision_type = TK_ROW_TYPE(struct revision_text, revision_columns);
 
-/* The first 12 digits of a hash are its own. Those of a time (20261101000001) are not. */
-static bool is_commit_hash(const char *rev)
+int tk_model_read_revision_files(struct tk_model *m, struct tk_error *err)
 {
-	size_t digits = strspn(rev, "0123456789"), len = strspn(rev, "0123456789abcdef");
-	return len >= 40 && digits < len && !rev[len];
-}
-
-static char *make_revision_file(struct tk_model *m, const struct tk_revision_row *r)
-{
-	const struct tk_upstream_row *u = tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
-	char rev[TK_LINK_SIZE];
-	tk_rev_abbreviate(r->rev, rev);
-	bool hash = is_commit_hash(r->rev) && !strncmp(rev, r->rev, 12) && strlen(rev) == 12;
-	/* A shortened version may not be unique; the end of the uid is. */
-	AUTO_TEXT name = tk_sprintf(
-	        "%.40s-%s%s%.*s", u ? u->name : "", rev, hash ? "" : "-", hash ? 0 : 8, r->uid);
-	return tk_model_keep(m, tk_path_make_slug(name));
-}
-
-static size_t find_revision_index(const struct tk_model *m, const struct tk_revision_row *r)
-{
-	return (size_t)(r - (const struct tk_revision_row *)m->revision_rows.rows);
+	const struct tk_revision_row *first = m->revision_rows.rows;
+	m->revision_files = tk_calloc(m->revision_rows.count + 1, sizeof *m->revision_files);
+	TRY(tk_store_select(m->store, "SELECT id, file FROM page_revision_file", TK_NO_ARGS,
+	        &revision_type, &m->revision_texts, err));
+	for (size_t i = 0; i < m->revision_texts.count; i++) {
+		const struct revision_text *t =
+		        TK_ROWS_AT(&m->revision_texts, struct revision_text, i);
+		const struct tk_revision_row *r = tk_row_index_find(&m->revisions_by_id, t->id);
+		m->revision_files[r - first] = t->file;
+	}
+	return 0;
 }
 
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r)
 {
-	return r ? m->revision_files[find_revision_index(m, r)] : NULL;
-}
-
-/* Revisions that changed something, and the newest, which are at the end of their upstream. */
-static void name_revisions(struct tk_model *m)
-{
-	const struct tk_revision_row *rows = m->revision_rows.rows;
-	m->revision_files = tk_calloc(m->revision_rows.count + 1, sizeof *m->revision_files);
-	for (size_t i = 0; i < m->change_count; i++) {
-		const struct tk_site_change *c = &m->changes[i];
-		char **file =
-		        c->is_of_commit ? &m->revision_files[find_revision_index(m, c->bad)] : NULL;
-		if (file && !*file)
-			*file = make_revision_file(m, c->bad);
-	}
-	for (size_t i = m->revision_rows.count, newer = 0; i-- > 0;) {
-		bool same = i + 1 < m->revision_rows.count &&
-		            rows[i + 1].upstream_id == rows[i].upstream_id;
-		newer = same ? newer + 1 : 0;
-		if (newer < TK_SITE_REVISION_PAGES && !m->revision_files[i])
-			m->revision_files[i] = make_revision_file(m, &rows[i]);
-	}
+	return r ? m->revision_files[r - (const struct tk_revision_row *)m->revision_rows.rows]
+	         : NULL;
 }
 
 int tk_model_join_changes(struct tk_model *m, struct tk_error *err)
@@ -336,7 +254,6 @@ int tk_model_join_changes(struct tk_model *m, struct tk_error *err)
 	m->changes = tk_calloc(steps.count + 1, sizeof *m->changes);
 	for (size_t i = 0; i < steps.count; i++)
 		add_change(m, TK_ROWS_AT(&steps, struct step, i));
-	name_revisions(m);
 	return 0;
 }
 

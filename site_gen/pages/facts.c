@@ -152,19 +152,6 @@ static int store_words(struct tk_store *s, struct tk_error *err)
 	return 0;
 }
 
-static int store_revisions(const struct tk_model *m, struct tk_error *err)
-{
-	TRY(tk_page_make_table(m->store, "file", "page_revision_file", err));
-	for (size_t i = 0; i < m->revision_rows.count; i++)
-		if (m->revision_files[i])
-			TRY(tk_page_insert(m->store, "page_revision_file",
-			        TK_ARGS(TK_ROWS_AT(&m->revision_rows, struct tk_revision_row, i)
-			                        ->id,
-			                m->revision_files[i]),
-			        err));
-	return 0;
-}
-
 static int store_site(struct tk_store *s, const struct tk_site_options *o, struct tk_error *err)
 {
 	TRY(tk_page_make_table(
@@ -182,7 +169,6 @@ int tk_page_store_facts(
 	TRY(store_words(m->store, err));
 	TRY(store_machines(m, err));
 	TRY(store_nights(m, err));
-	TRY(store_revisions(m, err));
 	TRY(tk_page_store_tunings(m, err));
 	return store_series(m, err);
 }

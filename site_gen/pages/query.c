@@ -264,13 +264,11 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 	}
 	tk_names_free(names, count);
 	if (!status)
-		status = tk_page_add_functions(s, err);
-	if (!status)
 		status = tk_page_store_facts(&site->model, site->options, err);
 	for (size_t i = 0; !status && i < site->queries->count; i++)
 		if (!strcmp(site->queries->at[i].page, VIEWS))
 			status = make_view(s, &site->queries->at[i], err);
-	return status;
+	return status ? status : tk_model_read_revision_files(&site->model, err);
 }
 
 void tk_page_free_queries(struct tk_site *site)

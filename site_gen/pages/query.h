@@ -35,10 +35,11 @@ int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
 /* One of them, which must be there. */
 const char *tk_page_find_sql(const struct tk_site *site, const char *page, const char *key);
 
-/* Reads the queries, defines the functions, and makes what views.sql says. */
+/* Defines the functions of SQL, which the model needs, too. */
+int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
+/* Reads the queries, and makes what views.sql says. */
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
 void tk_page_free_queries(struct tk_site *site);
-int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
 /* What the model knows and SQL does not, as tables page_machine, page_night, ... */
 int tk_page_store_facts(
         const struct tk_model *m, const struct tk_site_options *options, struct tk_error *err);

@@ -36,6 +36,12 @@ static char *clip(const struct tk_arg *a)
 	return tk_sprintf("%.*s%s", (int)len, a[0].text, a[0].text[len] ? "…" : "");
 }
 
+/* default_mode(kind of device): the mode in which its series are ranked, if it was measured */
+static char *default_mode(const struct tk_arg *a)
+{
+	return tk_strdup(tk_mode_name(tk_mode_default(a[0].text)));
+}
+
 /* clauses(text, bytes): the reason of a verdict, cut after a whole clause */
 static char *clauses(const struct tk_arg *a)
 {
@@ -374,6 +380,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"commit_href", 2, commit_href},
 	        {"counted", 1, counted},
 	        {"day", 1, day},
+	        {"default_mode", 1, default_mode},
 	        {"duration", 1, duration},
 	        {"environment_diff", 2, environment_diff},
 	        {"half", 3, half},
@@ -387,6 +394,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"kernel_cause", 1, kernel_cause},
 	        {"minute", 1, minute},
 	        {"nanos", 1, nanos},
+	        {"op_place", 1, tk_op_place},
 	        {"paired_shift", 2, paired_shift},
 	        {"pairs_bar", 1, pairs_bar},
 	        {"percent", 1, percent},

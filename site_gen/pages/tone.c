@@ -44,6 +44,7 @@ static const enum tk_tone tune_tones[TK_TUNE_VERDICT_COUNT] = {[TK_TUNE_VERDICT_
 
 const struct tk_tone_list tk_tone_lists[] = {
         {"build", &tk_build_status_words, build_tones},
+        {"mode", &tk_mode_words, NULL},
         {"night", &tk_night_status_words, night_tones},
         {"outcome", &tk_outcome_words, outcome_tones},
         {"resolution", &tk_resolution_status_words, resolution_tones},
