@@ -1,4 +1,5 @@
-/* Shared by adapters that compile for given devices: which of them a backend runs on. */
+/* Shared by adapters that compile kernels for given devices and problems: which devices a backend
+ * runs on, and the work of the compiled kernel for each input set. */
 #ifndef ADAPTER_TARGETS_H
 #define ADAPTER_TARGETS_H
 #include <stdlib.h>
@@ -25,4 +26,42 @@ static inline int runs_on(const char *targets, const char *device)
 	return 0;
 }
 
+#ifdef TK_KIT_H /* of backend.c, which defines struct tk_plan and struct kernel */
+
+/* Defines backend_open, which checks the device, and backend_close. `start` and `stop` as for
+ * KIT_CONTEXT. */
+#define TARGETS_CONTEXT(targets, start, stop) \
+	static int open_device(struct tk_backend_ctx *ctx, const struct tk_open_args *args, \
+	        struct tk_abi_error *err) \
+	{ \
+		if (!runs_on(targets, args->device_info.arch)) \
+			return fail(err, TK_ABI_UNSUPPORTED, "compiled for %s, the device is %s", \
+			        targets, args->device_info.arch); \
+		start(ctx, args); \
+		return TK_ABI_OK; \
+	} \
+	KIT_CONTEXT(backend, open_device, stop)
+
+/* Defines backend_bind and backend_launch of a plan with `kernel` and `prepared[]`. `prepare`
+ * (plan, tensors, count, &prepared) returns an error or NULL. */
+#define TARGETS_CALLS(need, prepare) \
+	static int backend_bind(struct tk_plan *plan, uint32_t set, \
+	        const struct tk_tensor *tensors, uint32_t count, struct tk_abi_error *err) \
+	{ \
+		if (set >= plan->sets || count < (need)) \
+			return fail(err, TK_ABI_INVALID, "no such set, or too few tensors"); \
+		if (plan->prepared[set]) \
+			plan->kernel->destroy(plan->prepared[set]); \
+		plan->prepared[set] = NULL; \
+		const char *why = prepare(plan, tensors, count, &plan->prepared[set]); \
+		return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK; \
+	} \
+	static int backend_launch( \
+	        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err) \
+	{ \
+		const char *why = plan->kernel->run(plan->prepared[set], stream); \
+		return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK; \
+	}
+
+#endif
 #endif

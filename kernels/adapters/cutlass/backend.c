@@ -2,12 +2,9 @@
  * that did not compile costs the problems that only it would do: they are unsupported, with the
  * compiler's error as the reason. */
 #include "kernel.h"
+#include "kit.h"
 #include "library.h"
 #include "targets.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct instance {
 	const char *config;
@@ -36,50 +33,33 @@ struct tk_backend_ctx {
 
 struct tk_plan {
 	struct tk_backend_ctx *ctx;
-	const struct tk_gemm *gemm;
+	const struct tk_problem *problem;
 	const struct kernel *kernel;
 	void *workspace;
-	uint32_t sets;
-	void *prepared[]; /* of each set */
+	uint32_t sets, config; /* config: the instance */
+	void *prepared[];      /* of each set */
 };
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vsnprintf(err->message, sizeof err->message, format, args);
-	va_end(args);
-	return status;
-}
 
 static const char *backend_version(void)
 {
 	return LIBRARY_VERSION;
 }
 
-static int backend_open(
-        const struct tk_open_args *args, struct tk_backend_ctx **out, struct tk_abi_error *err)
+static void start(struct tk_backend_ctx *ctx, const struct tk_open_args *args)
 {
-	if (!runs_on(TARGETS, args->device_info.arch))
-		return fail(err, TK_ABI_UNSUPPORTED, "compiled for " TARGETS ", the device is %s",
-		        args->device_info.arch);
-	struct tk_backend_ctx *ctx = calloc(1, sizeof *ctx);
-	if (!ctx)
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	ctx->device = args->device;
 	ctx->ops = args->device_ops;
-	*out = ctx;
-	return TK_ABI_OK;
 }
 
-static void backend_close(struct tk_backend_ctx *ctx)
+static void stop(struct tk_backend_ctx *ctx)
 {
 	for (struct names *n = ctx->names, *next; n; n = next) {
 		next = n->next;
 		free(n);
 	}
-	free(ctx);
 }
+
+TARGETS_CONTEXT(TARGETS, start, stop)
 
 static int is_for(const struct instance *i, const struct tk_gemm *g)
 {
@@ -120,11 +100,8 @@ static int backend_supports(
 static int backend_configs(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
         const char *const **out, uint32_t *count, struct tk_abi_error *err)
 {
-	struct names *names;
-	int status = backend_supports(ctx, problem, err);
-	if (status)
-		return status;
-	names = calloc(1, sizeof *names);
+	TRY(backend_supports(ctx, problem, err));
+	struct names *names = calloc(1, sizeof *names);
 	if (!names)
 		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
 	names->next = ctx->names;
@@ -147,80 +124,42 @@ static void backend_unplan(struct tk_plan *plan)
 	free(plan);
 }
 
-static int backend_plan(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
-        const char *config, uint32_t sets, struct tk_plan **out, struct tk_plan_info *info,
-        struct tk_abi_error *err)
+static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *problem,
+        const char *config, uint32_t *out, struct tk_abi_error *err)
 {
-	const char *why = "only gemm";
+	const char *why;
 	const struct instance *found =
-	        problem->op == TK_OP_GEMM
-	                ? find_instance(problem->gemm, config && *config ? config : NULL, &why)
-	                : NULL;
+	        find_instance(problem->gemm, config && *config ? config : NULL, &why);
+	(void)ctx;
 	if (!found)
 		return fail(err, TK_ABI_UNSUPPORTED, "%s", why);
-	struct tk_plan *plan = calloc(1, sizeof *plan + sets * sizeof plan->prepared[0]);
-	if (!plan)
-		return fail(err, TK_ABI_NO_MEMORY, "out of memory");
-	plan->ctx = ctx;
-	plan->gemm = problem->gemm;
-	plan->kernel = found->kernel;
-	plan->sets = sets;
-	info->workspace_bytes = found->kernel->workspace_bytes(problem->gemm);
-	if (info->workspace_bytes) {
-		int status =
-		        ctx->ops->alloc(ctx->device, info->workspace_bytes, &plan->workspace, err);
-		if (status) {
-			backend_unplan(plan);
-			return status;
-		}
-	}
-	snprintf(info->algorithm, sizeof info->algorithm, "%s", found->config);
-	info->capturable = 1;
-	info->deterministic = 1;
-	*out = plan;
+	*out = (uint32_t)(found - instances);
 	return TK_ABI_OK;
 }
 
-static int backend_bind(struct tk_plan *plan, uint32_t set, const struct tk_tensor *tensors,
-        uint32_t count, struct tk_abi_error *err)
+static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_abi_error *err)
 {
-	if (set >= plan->sets || count <= TK_T_C)
-		return fail(err, TK_ABI_INVALID, "no such set, or too few tensors");
-	if (plan->prepared[set])
-		plan->kernel->destroy(plan->prepared[set]);
-	plan->prepared[set] = NULL;
-	const char *why = plan->kernel->prepare(plan->gemm, tensors[TK_T_A].data,
-	        tensors[TK_T_B].data, tensors[TK_T_C].data, plan->workspace, &plan->prepared[set]);
-	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
+	const struct tk_backend_ctx *ctx = plan->ctx;
+	plan->kernel = instances[plan->config].kernel;
+	snprintf(info->algorithm, sizeof info->algorithm, "%s", instances[plan->config].config);
+	info->capturable = info->deterministic = 1;
+	info->workspace_bytes = plan->kernel->workspace_bytes(plan->problem->gemm);
+	return info->workspace_bytes
+	               ? ctx->ops->alloc(ctx->device, info->workspace_bytes, &plan->workspace, err)
+	               : TK_ABI_OK;
 }
 
-static int backend_launch(
-        struct tk_plan *plan, void *stream, uint32_t set, struct tk_abi_error *err)
+KIT_PLAN(backend, prepared, choose, fill_plan)
+
+static const char *prepare(
+        struct tk_plan *plan, const struct tk_tensor *tensors, uint32_t count, void **out)
 {
-	const char *why = plan->kernel->run(plan->prepared[set], stream);
-	return why ? fail(err, TK_ABI_DEVICE, LIBRARY_NAME ": %s", why) : TK_ABI_OK;
+	(void)count;
+	return plan->kernel->prepare(plan->problem->gemm, tensors[TK_T_A].data,
+	        tensors[TK_T_B].data, tensors[TK_T_C].data, plan->workspace, out);
 }
 
-static const struct tk_backend backend = {
-        .size = sizeof backend,
-        .abi_major = TK_ABI_MAJOR,
-        .abi_minor = TK_ABI_MINOR,
-        .name = BACKEND_NAME,
-        .device_kind = DEVICE_KIND,
-        .description = BACKEND_DESCRIPTION,
-        .version = backend_version,
-        .open = backend_open,
-        .close = backend_close,
-        .supports = backend_supports,
-        .configs = backend_configs,
-        .plan = backend_plan,
-        .bind = backend_bind,
-        .launch = backend_launch,
-        .unplan = backend_unplan,
-        .operations = TK_OPERATION_GEMM,
-};
+TARGETS_CALLS(TK_T_C + 1, prepare)
 
-TK_EXPORT const struct tk_backend *tk_backend_entry(void)
-{
-	return &backend;
-}
+KIT_BACKEND(backend, BACKEND_NAME, DEVICE_KIND, backend_version, BACKEND_DESCRIPTION,
+        TK_OPERATION_GEMM, .configs = backend_configs)
