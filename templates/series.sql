@@ -1,8 +1,23 @@
 -- series/NAME.html: ?1 is the series.
 
 -- .:
-SELECT ifnull(versions_href, '') AS versions_href
-FROM series s LEFT JOIN page_versions USING (upstream_id) WHERE s.id = ?1
+SELECT ifnull(versions_href, '') AS versions_href, clip(s.problem, 300) AS problem_text,
+  clip(s.source, 300) AS source, clip(s.device_name, 80) AS device_name,
+  '../machines/' || slug(s.machine) || '.html' AS machine_href, p.is_suite_time AS "has_op_page?",
+  '../kernels/' || p.op_file || '.html' AS op_href, clip(p.op, 40) AS op_name,
+  clip(public_url(s.upstream_url), 200) AS upstream_url, s.mode AS mode, s.role AS role,
+  iif(s.better = 'lower', 'lower', 'higher') || ' is better' AS better,
+  iif(s.flops > 0, printf('%.4g GFLOP', s.flops / 1e9), '') || iif(s.flops > 0 AND s.bytes > 0, ', ', '') ||
+    iif(s.bytes > 0, quantity(s.bytes, 'bytes') || ' compulsory', '') AS work,
+  iif(s.flops > 0 AND s.bytes > 0, printf(iif(s.flops / s.bytes < 9.95, '%.1f', '%.0f'), s.flops / s.bytes), '')
+    AS intensity,
+  p.night_s IS NOT NULL AS "measured?", minute(p.night_s) AS newest, p.n AS samples,
+  iif(s.rotate_nights > 1, s.rotate_nights, '') AS rotation, p.fails AS "failed?", p.outcome AS failure_word,
+  ifnull(clauses(v.reason, 400), '') AS reason, b.revision_id AS "revision+"
+FROM series_v s JOIN page_series p USING (id) LEFT JOIN page_versions USING (upstream_id)
+  LEFT JOIN build b ON b.id = p.build_id
+  LEFT JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = s.id
+WHERE s.id = ?1
 
 -- kernel_trace:
 SELECT r.*, 'traces/' || file || '.html' AS trace_path

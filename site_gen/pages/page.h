@@ -106,8 +106,6 @@ void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, doub
 /* rev, rev_href (at the forge), rev_page (ours, from the root), subject; empty where unknown. */
 void tk_page_set_revision(
         struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r);
-/* page (a flag), href: beside the list of nights. */
-void tk_page_set_night_link(struct tk_value *o, const struct tk_site_night *night);
 /* The commits between two points: range, range_href, range_subject and range_page (from the root)
  * of the newer one. */
 void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,

@@ -14,52 +14,6 @@
 #include "site_gen/render/escape.h"
 #include "store/kernel_report.h"
 
-/* ---- values of queries ---- */
-
-void tk_page_set_night_link(struct tk_value *o, const struct tk_site_night *night)
-{
-	bool has_page = night && night->file;
-	tk_value_set_flag(o, "page", has_page);
-	tk_value_set_fmt(o, "href", "%s.html", has_page ? night->file : "");
-}
-
-#define ATTRIBUTES_MAX 60
-
-static bool is_bytes(const char *name, const json_t *v)
-{
-	size_t len = strlen(name);
-	return json_is_integer(v) && len > 6 && !strcmp(name + len - 6, "_bytes");
-}
-
-/* A JSON object as a list of keys and values; other values than texts and numbers as JSON. */
-void tk_page_set_attributes(struct tk_value *o, const char *key, const char *json)
-{
-	json_t *attributes = tk_attributes_flatten(json), *v;
-	struct tk_value *list = tk_value_add_list(o, key);
-	const char *name;
-	size_t count = 0;
-	json_object_foreach (attributes, name, v) {
-		if (++count > ATTRIBUTES_MAX)
-			break;
-		struct tk_value *item = tk_value_append(list);
-		char *other = json_is_string(v) ? NULL
-		                                : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT |
-		                                                        JSON_REAL_PRECISION(6));
-		tk_value_set_clip(item, "key", name, 60);
-		if (is_bytes(name, v))
-			tk_value_set_quantity(
-			        item, "value", (double)json_integer_value(v), "bytes", "–");
-		else
-			tk_value_set_clip(item, "value",
-			        json_is_string(v) ? json_string_value(v)
-			        : other           ? other
-			                          : "",
-			        300);
-		free(other);
-	}
-	json_decref(attributes);
-}
-
 /* ---- alerts.html: what was measured of them ---- */
 
 /* What a trace found inside the kernel of a member; "": nothing. */

@@ -1,6 +1,7 @@
 /* Rows of a SELECT as values of a page, by the queries of templates. */
 #include "site_gen/pages/query.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/try.h"
+#include "core/outcome.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
 
@@ -97,12 +99,51 @@ static void set_mark(struct query *q, struct tk_value *o, const struct tk_arg *s
 
 static void set_night(struct query *q, struct tk_value *o, const struct tk_arg *id)
 {
-	tk_page_set_night_link(o, tk_model_find_night(&q->site->model, id->i));
+	const struct tk_site_night *night = tk_model_find_night(&q->site->model, id->i);
+	tk_value_set_flag(o, "page", night && night->file);
+	tk_value_set_fmt(o, "href", "%s.html", night && night->file ? night->file : "");
 }
 
 static void set_verdict(struct query *q, struct tk_value *o, const struct tk_arg *unused)
 {
 	tk_page_set_verdict(q->site, o, q->series);
+}
+
+#define ATTRIBUTES_MAX 60
+
+static bool is_bytes(const char *name, const json_t *v)
+{
+	size_t len = strlen(name);
+	return json_is_integer(v) && len > 6 && !strcmp(name + len - 6, "_bytes");
+}
+
+/* A JSON object as a list of keys and values; other values than texts and numbers as JSON. */
+static void set_attributes(struct tk_value *o, const char *key, const char *json)
+{
+	json_t *attributes = tk_attributes_flatten(json), *v;
+	struct tk_value *list = tk_value_add_list(o, key);
+	const char *name;
+	size_t count = 0;
+	json_object_foreach (attributes, name, v) {
+		if (++count > ATTRIBUTES_MAX)
+			break;
+		struct tk_value *item = tk_value_append(list);
+		char *other = json_is_string(v) ? NULL
+		                                : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT |
+		                                                        JSON_REAL_PRECISION(6));
+		tk_value_set_clip(item, "key", name, 60);
+		if (is_bytes(name, v))
+			tk_value_set_quantity(
+			        item, "value", (double)json_integer_value(v), "bytes", "–");
+		else
+			tk_value_set_clip(item, "value",
+			        json_is_string(v) ? json_string_value(v)
+			        : other           ? other
+			                          : "",
+			        300);
+		free(other);
+	}
+	json_decref(attributes);
 }
 
 static const struct {
@@ -132,7 +173,7 @@ static void set_cell(
 		tk_buf_add_str(&q->site->markup, cell->text);
 		tk_page_set_markup(q->site, o, key);
 	} else if (mark == '*')
-		tk_page_set_attributes(o, key, cell->text);
+		set_attributes(o, key, cell->text);
 	else if (mark == '?')
 		tk_value_set_flag(o, key, cell->i != 0 || *cell->text == '1');
 	else if (mark == '-' && !strcmp(key, "id"))

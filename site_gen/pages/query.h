@@ -49,7 +49,5 @@ int tk_page_make_table(
         struct tk_store *s, const char *columns, const char *name, struct tk_error *err);
 int tk_page_insert(
         struct tk_store *s, const char *table, const struct tk_arg *row, struct tk_error *err);
-/* A JSON object as a list of keys and values. */
-void tk_page_set_attributes(struct tk_value *o, const char *key, const char *json);
 
 #endif

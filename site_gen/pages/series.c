@@ -211,50 +211,6 @@ static void set_others(struct tk_site *site, struct tk_value *page, const struct
 	}
 }
 
-/* Unknown properties of the problem, as of imported ones, are left out. */
-static void set_work(struct tk_value *page, const struct tk_problem_row *p)
-{
-	const bool flops = p->flops > 0, bytes = p->bytes > 0;
-	const double intensity = flops && bytes ? p->flops / p->bytes : 0;
-	char gflop[40], text[TK_FORMAT_SIZE];
-	snprintf(gflop, sizeof gflop, "%.4g GFLOP", p->flops * 1e-9);
-	tk_value_set_fmt(page, "work", "%s%s%s%s", flops ? gflop : "", flops && bytes ? ", " : "",
-	        bytes ? tk_format_value(p->bytes, "bytes", text) : "", bytes ? " compulsory" : "");
-	tk_value_set_fmt(page, "intensity", intensity > 0 ? "%.*f" : "", intensity < 9.95 ? 1 : 0,
-	        intensity);
-}
-
-static void set_facts(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s)
-{
-	const struct tk_point *last = tk_series_last_point(s);
-	char link[TK_LINK_SIZE];
-	const struct tk_night_row *failed = s->failure ? s->device->machine->last_night : NULL;
-	tk_value_set_clip(page, "problem_text", s->problem->text, 300);
-	tk_value_set_clip(page, "source", s->problem->source, 300);
-	tk_value_set_clip(page, "device_name", s->device->row->name, 80);
-	tk_value_set_fmt(page, "machine_href", "../machines/%s.html", s->device->machine->file);
-	tk_value_set_fmt(page, "op_href", "../kernels/%s.html", s->op_file);
-	tk_value_set_flag(page, "has_op_page", tk_series_is_suite_time(s));
-	tk_value_set_clip(page, "op_name", tk_op_title(s->problem->op), 40);
-	tk_value_set_clip(page, "upstream_url", tk_link_strip_user(s->upstream->url, link), 200);
-	tk_value_set(page, "mode", s->row->mode);
-	tk_value_set(page, "role", tk_series_role_name(s->row->role));
-	tk_value_set(page, "better",
-	        s->row->better == TK_BETTER_LOWER ? "lower is better" : "higher is better");
-	set_work(page, s->problem);
-	tk_value_set_flag(page, "measured", last != NULL);
-	tk_value_set_time(page, "newest", last ? last->as_of_s : 0);
-	tk_value_set_fmt(page, "rotation", s->row->rotate_nights > 1 ? "%lld" : "",
-	        (long long)s->row->rotate_nights);
-	tk_value_set_int(page, "samples", last ? last->n : 0);
-	tk_value_set_flag(page, "failed", failed != NULL);
-	tk_value_set(page, "failure_word", s->failure ? tk_outcome_name(s->failure->outcome) : "");
-	tk_value_set_clip(page, "failure_message", s->failure ? s->failure->message : "", 400);
-	tk_value_set_reason(page, s->verdict ? s->verdict->reason : "");
-	tk_page_set_revision(site, page,
-	        last ? tk_model_find_build_revision(&site->model, last->build_id) : NULL);
-}
-
 static void set_trend(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
         struct tk_format_scale scale, const json_t *marks)
 {
@@ -310,7 +266,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_KERNELS);
 	tk_page_set_series(site, tk_value_add_object(page, "series"), s, "../");
 	set_description(page, s);
-	set_facts(site, page, s);
+	tk_value_set_clip(page, "failure_message", s->failure ? s->failure->message : "", 400);
 	set_changes(site, page, s);
 	set_peers(site, page, s);
 	set_others(site, page, s);

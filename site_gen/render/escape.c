@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/text.h"
-#include "site_gen/data/data.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -181,38 +179,4 @@ void tk_c_add_name(struct tk_buf *out, const char *text)
 {
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
 		tk_buf_add_char(out, is_letter_or_digit(*c) ? (char)*c : '_');
-}
-
-/* ---- json ---- */
-
-#define TEXT_MAX 400
-
-void tk_json_add_key(struct tk_buf *out, const char *key)
-{
-	tk_buf_add_str(out, ",\"");
-	tk_buf_add_str(out, key);
-	tk_buf_add_str(out, "\":");
-}
-
-void tk_json_add_text(struct tk_buf *out, const char *key, const char *text)
-{
-	tk_json_add_key(out, key);
-	tk_escape_json(out, text, tk_utf8_clip_len(text, TEXT_MAX));
-}
-
-void tk_json_add_number(struct tk_buf *out, const char *key, double v)
-{
-	tk_json_add_key(out, key);
-	tk_data_add_number(out, v);
-}
-
-void tk_json_add_time(struct tk_buf *out, const char *key, int64_t t_s)
-{
-	char iso[TK_TIME_ISO_SIZE];
-	if (t_s) {
-		tk_json_add_text(out, key, tk_time_format_iso(t_s, iso));
-	} else {
-		tk_json_add_key(out, key);
-		tk_buf_add_str(out, "null");
-	}
 }

@@ -34,12 +34,4 @@ void tk_c_add_comment(struct tk_buf *out, const char *text);
 /* For a part of an identifier: every other character becomes '_'. */
 void tk_c_add_name(struct tk_buf *out, const char *text);
 
-/* Members of JSON objects, each with a comma in front. */
-
-/* key: a literal. */
-void tk_json_add_key(struct tk_buf *out, const char *key);
-void tk_json_add_text(struct tk_buf *out, const char *key, const char *text); /* cut to 400 bytes */
-void tk_json_add_number(struct tk_buf *out, const char *key, double v);  /* null where not finite */
-void tk_json_add_time(struct tk_buf *out, const char *key, int64_t t_s); /* ISO 8601; 0: null */
-
 #endif

@@ -242,12 +242,6 @@ void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, si
 		tk_value_set_len(o, key, text, len);
 }
 
-void tk_value_set_reason(struct tk_value *o, const char *reason)
-{
-	size_t len = tk_utf8_clip_clauses_len(reason, TK_REASON_MAX_BYTES);
-	tk_value_set_fmt(o, "reason", "%.*s%s", (int)len, reason, reason[len] ? " …" : "");
-}
-
 /* ---- finding --------------------------------------------------------------------------------- */
 
 uint32_t tk_value_hash_key(const char *key, size_t len)

@@ -68,9 +68,6 @@ void tk_value_set_change(struct tk_value *o, const char *key, double change, con
 void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
 /* Cut to max bytes with an ellipsis. */
 void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, size_t max);
-#define TK_REASON_MAX_BYTES 400
-/* reason: of a verdict; a long one ends after a whole clause. */
-void tk_value_set_reason(struct tk_value *o, const char *reason);
 
 /* The member of an object; NULL: none. key need not be NUL-terminated; hash: tk_value_hash_key() of
  * it. */
