@@ -44,13 +44,7 @@ static const char compile_hint[] = "//# allFunctionsCalledOnLoad\n";
 struct tk_asset_file {
 	char *name;
 	struct tk_buf text;
-};
-
-struct reading {
-	struct tk_assets *assets;
-	struct tk_hash *hash;
-	const char *dirs[2];
-	bool has_font;
+	bool is_part; /* of a bundle, and not written itself */
 };
 
 static char *program_folder(void)
@@ -84,38 +78,21 @@ static char *find_third_party(void)
 	return found;
 }
 
-static bool is_part(const char *name)
+static struct tk_asset_file *find(const struct tk_assets *assets, const char *name)
 {
-	for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++)
-		for (const char *const *part = bundles[i].parts; *part; part++)
-			if (!strcmp(*part, name))
-				return true;
-	return false;
+	for (size_t i = 0; i < assets->count; i++)
+		if (!strcmp(assets->files[i].name, name))
+			return &assets->files[i];
+	return NULL;
 }
 
-/* Takes the text: it is empty afterwards. */
-static int add(struct reading *r, const char *name, struct tk_buf *text, struct tk_error *err)
+/* Its text is empty. */
+static struct tk_asset_file *add(struct tk_assets *assets, const char *name)
 {
-	struct tk_assets *assets = r->assets;
-	TRY(tk_buf_status(text, err));
-	if (assets->count == assets->cap) {
-		size_t cap = assets->cap ? 2 * assets->cap : 64;
-		assets->files = tk_realloc(assets->files, cap * sizeof *assets->files);
-		assets->cap = cap;
-	}
-	char *copy = tk_strdup(name);
-	tk_hash_add_str(r->hash, name);
-	tk_hash_add(r->hash, tk_buf_cstr(text), text->len);
-	assets->files[assets->count++] = (struct tk_asset_file){copy, *text};
-	*text = (struct tk_buf)TK_BUF_INIT;
-	return 0;
-}
-
-/* Replaces `text`. */
-static int read_file(const char *dir, const char *name, struct tk_buf *text, struct tk_error *err)
-{
-	AUTO_TEXT path = tk_path_join(dir, name);
-	return tk_file_read(path, FILE_BYTES_MAX, text, err);
+	assets->files = tk_reallocarray(assets->files, assets->count + 1, sizeof *assets->files);
+	struct tk_asset_file *file = &assets->files[assets->count++];
+	*file = (struct tk_asset_file){.name = tk_strdup(name), .text = TK_BUF_INIT};
+	return file;
 }
 
 static bool is_asset(const char *name)
@@ -128,40 +105,19 @@ static bool is_asset(const char *name)
 	return false;
 }
 
-static int read_folder(struct reading *r, const char *dir, struct tk_error *err)
+static int read_folder(struct tk_assets *assets, const char *dir, struct tk_error *err)
 {
 	char **names = NULL;
 	size_t count = 0;
-	AUTO(tk_buf) text = TK_BUF_INIT;
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++) {
-		if (!strcmp(names[i], CHARTS_FILE))
-			r->assets->has_charts = true;
-		else if (!strcmp(names[i], FONT_FILE))
-			r->has_font = true;
-		if (!is_asset(names[i]) || is_part(names[i]))
-			continue;
-		status = read_file(dir, names[i], &text, err);
-		if (!status)
-			status = add(r, names[i], &text, err);
+		AUTO_TEXT path = tk_path_join(dir, names[i]);
+		if (is_asset(names[i]))
+			status = tk_file_read(
+			        path, FILE_BYTES_MAX, &add(assets, names[i])->text, err);
 	}
 	tk_names_free(names, count);
 	return status;
-}
-
-/* The folder that has the file; NULL: none, or without the font's file it is of no use. */
-static const char *find_part(const struct reading *r, const char *name)
-{
-	if (!r->has_font && (!strcmp(name, "font.css") || !strcmp(name, "font.js")))
-		return NULL;
-	for (size_t i = 0; i < 2 && r->dirs[i]; i++) {
-		char *path = tk_path_join(r->dirs[i], name);
-		bool exists = path && tk_file_exists(path);
-		free(path);
-		if (exists)
-			return r->dirs[i];
-	}
-	return NULL;
 }
 
 /* The width of bars in percent, the colours of backends, and the shades of maps. */
@@ -177,32 +133,46 @@ static void add_numbered_classes(struct tk_buf *css)
 		        i / 4, i % 4, i / 4 + 1, (const int[]){8, 18, 30, 42}[i % 4]);
 }
 
-static int add_bundle(struct reading *r, const struct bundle *bundle, struct tk_error *err)
+/* Without the font's file, its sheet and script are of no use. */
+static void add_bundle(struct tk_assets *assets, const struct bundle *bundle)
 {
-	struct tk_buf all = TK_BUF_INIT, text = TK_BUF_INIT;
-	const char *dot = strrchr(bundle->name, '.');
-	bool is_script = dot && !strcmp(dot, ".js"), has_part = false;
-	int status = 0;
+	bool is_script = strstr(bundle->name, ".js"), has_font = find(assets, FONT_FILE),
+	     has_part = false;
+	struct tk_buf all = TK_BUF_INIT;
 	if (is_script)
 		tk_buf_add_str(&all, compile_hint);
-	for (const char *const *part = bundle->parts; !status && *part; part++) {
-		const char *dir = find_part(r, *part);
-		if (!dir)
+	for (const char *const *name = bundle->parts; *name; name++) {
+		struct tk_asset_file *part = find(assets, *name);
+		if (!part)
 			continue;
-		status = read_file(dir, *part, &text, err);
+		part->is_part = true;
+		if (!has_font && !strncmp(*name, "font.", 5))
+			continue;
 		if (is_script && has_part)
 			tk_buf_add_str(&all, ";\n"); /* minified scripts may end without one */
-		tk_buf_add(&all, tk_buf_cstr(&text), text.len);
+		tk_buf_add(&all, tk_buf_cstr(&part->text), part->text.len);
 		tk_buf_add_char(&all, '\n');
 		has_part = true;
 	}
 	if (!is_script)
 		add_numbered_classes(&all);
-	if (!status && has_part)
-		status = add(r, bundle->name, &all, err);
-	tk_buf_free(&all);
-	tk_buf_free(&text);
-	return status;
+	if (has_part)
+		add(assets, bundle->name)->text = all;
+	else
+		tk_buf_free(&all);
+}
+
+static void hash_files(struct tk_assets *assets)
+{
+	struct tk_hash *hash = tk_hash_new();
+	for (size_t i = 0; i < assets->count; i++) {
+		const struct tk_asset_file *file = &assets->files[i];
+		if (file->is_part)
+			continue;
+		tk_hash_add_str(hash, file->name);
+		tk_hash_add(hash, tk_buf_cstr(&file->text), file->text.len);
+	}
+	tk_hash_finish(hash, assets->hash);
 }
 
 int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
@@ -213,25 +183,21 @@ int tk_assets_read(const char *templates_dir, const char *third_party, struct tk
 	                   : *third_party ? tk_strdup(third_party)
 	                                  : NULL;
 	*assets = (struct tk_assets){0};
-	struct reading r = {.assets = assets, .hash = tk_hash_new(), .dirs = {own, others}};
-	int status = 0;
-	for (size_t i = 0; !status && i < 2 && r.dirs[i]; i++)
-		status = read_folder(&r, r.dirs[i], err);
-	for (size_t i = 0; !status && i < sizeof bundles / sizeof *bundles; i++)
-		status = add_bundle(&r, &bundles[i], err);
-	if (!status) {
-		tk_hash_finish(r.hash, assets->hash);
-		r.hash = NULL;
-	} else {
-		tk_assets_free(assets);
-	}
-	tk_hash_free(r.hash);
-	return status;
+	TRY(read_folder(assets, own, err));
+	if (others)
+		TRY(read_folder(assets, others, err));
+	assets->has_charts = find(assets, CHARTS_FILE) != NULL;
+	for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++)
+		add_bundle(assets, &bundles[i]);
+	hash_files(assets);
+	return 0;
 }
 
 int tk_assets_put(const struct tk_assets *assets, struct tk_output *out, struct tk_error *err)
 {
 	for (size_t i = 0; i < assets->count; i++) {
+		if (assets->files[i].is_part)
+			continue;
 		char to[300];
 		snprintf(to, sizeof to, "assets/%s", assets->files[i].name);
 		TRY(tk_output_put(out, to, &assets->files[i].text, err));

@@ -12,14 +12,14 @@ struct tk_output;
 
 struct tk_assets {
 	struct tk_asset_file *files;
-	size_t count, cap;
+	size_t count;
 	bool has_charts;             /* Chart.js was there */
 	char hash[TK_HASH_HEX_SIZE]; /* of all files */
 };
 
 /* Reads both folders. Files that pages load together become one. `third_party` NULL:
  * $TRACKER_ASSETS (empty: none), else assets/ beside the program, else ../share/tracker/assets; "":
- * none. Free with tk_assets_free(). */
+ * none. Free with tk_assets_free() in any case. */
 int tk_assets_read(const char *templates_dir, const char *third_party, struct tk_assets *assets,
         struct tk_error *err);
 /* Writes them into assets/ as they were read. */
