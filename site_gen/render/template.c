@@ -38,7 +38,7 @@ struct token {
 struct tk_template {
 	struct tk_template *next;
 	char *name, *text;
-	size_t text_len, count, cap;
+	size_t text_len, count;
 	struct token *tokens;
 };
 
@@ -59,6 +59,12 @@ static int fail_at(const struct tk_template *t, size_t offset, struct tk_error *
 	        name ? " `" : "", (int)name_len, name ? name : "", name ? "`" : "");
 }
 
+static int fail(const struct tk_template *t, const struct token *token, struct tk_error *err,
+        const char *what)
+{
+	return fail_at(t, token->offset, err, what, token->s, token->len);
+}
+
 struct parser {
 	struct tk_template *t;
 	size_t at;
@@ -67,11 +73,7 @@ struct parser {
 
 static void add_token(struct tk_template *t, struct token token)
 {
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		t->tokens = tk_realloc(t->tokens, cap * sizeof *t->tokens);
-		t->cap = cap;
-	}
+	t->tokens = tk_reallocarray(t->tokens, t->count + 1, sizeof *t->tokens);
 	if (token.type != TOKEN_TEXT) {
 		size_t len = token.len - (token.len > 1 && token.s[token.len - 1] == '?');
 		const char *dot = len > 1 ? memchr(token.s, '.', len) : NULL;
@@ -161,16 +163,14 @@ static int nest_section(struct parser *p, const struct token *tag, struct tk_err
 	struct tk_template *t = p->t;
 	if (tag->type == TOKEN_SECTION || tag->type == TOKEN_INVERTED) {
 		if (p->depth == TK_TEMPLATE_DEPTH_MAX)
-			return fail_at(t, tag->offset, err, "sections are nested too deep at",
-			        tag->s, tag->len);
+			return fail(t, tag, err, "sections are nested too deep at");
 		p->open[p->depth++] = t->count;
 		return 0;
 	}
 	if (tag->type != TOKEN_END)
 		return 0;
 	if (!p->depth)
-		return fail_at(
-		        t, tag->offset, err, "no open section to close with", tag->s, tag->len);
+		return fail(t, tag, err, "no open section to close with");
 	struct token *open = &t->tokens[p->open[--p->depth]];
 	if (open->len != tag->len || memcmp(open->s, tag->s, tag->len))
 		return fail_at(
@@ -207,7 +207,7 @@ static int parse(struct tk_template *t, struct tk_error *err)
 	}
 	if (!status && p.depth) {
 		const struct token *open = &t->tokens[p.open[p.depth - 1]];
-		status = fail_at(t, open->offset, err, "unclosed section", open->s, open->len);
+		status = fail(t, open, err, "unclosed section");
 	}
 	return status;
 }
@@ -283,14 +283,11 @@ static int load_file(
 	size_t len = strlen(file);
 	if (len < 6 || strcmp(file + len - 5, ".html"))
 		return 0;
-	char *path = tk_path_join(dir, file), *name = tk_strndup(file, len - 5);
+	AUTO_TEXT path = tk_path_join(dir, file);
+	AUTO_TEXT name = tk_strndup(file, len - 5);
 	AUTO(tk_buf) text = TK_BUF_INIT;
-	int status = tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err);
-	if (!status)
-		status = tk_templates_add(set, name, tk_buf_cstr(&text), text.len, err);
-	free(path);
-	free(name);
-	return status;
+	TRY(tk_file_read(path, TK_TEMPLATE_BYTES_MAX, &text, err));
+	return tk_templates_add(set, name, tk_buf_cstr(&text), text.len, err);
 }
 
 int tk_templates_load(struct tk_templates *set, const char *dir, struct tk_error *err)
@@ -357,16 +354,15 @@ static int render_value(
 {
 	const struct tk_value *v = lookup(r, token);
 	if (!v)
-		return fail_at(t, token->offset, r->err, "no value for", token->s, token->len);
+		return fail(t, token, r->err, "no value for");
 	if (token->type == TOKEN_MARKUP) {
 		if (v->type != TK_VALUE_MARKUP)
-			return fail_at(
-			        t, token->offset, r->err, "not markup:", token->s, token->len);
+			return fail(t, token, r->err, "not markup:");
 		tk_buf_add(r->out, v->text, v->len);
 		return 0;
 	}
 	if (v->type == TK_VALUE_LIST || v->type == TK_VALUE_OBJECT)
-		return fail_at(t, token->offset, r->err, "not a text:", token->s, token->len);
+		return fail(t, token, r->err, "not a text:");
 	if (v->type == TK_VALUE_FLAG)
 		tk_buf_add_str(r->out, v->flag ? "true" : "");
 	else
@@ -387,8 +383,7 @@ static int render_section(struct renderer *r, const struct tk_template *t, size_
 	        (v->type != TK_VALUE_LIST && v->type != TK_VALUE_OBJECT))
 		return render_range(r, t, at + 1, token->end);
 	if (r->depth == STACK_MAX)
-		return fail_at(t, token->offset, r->err, "sections are nested too deep at",
-		        token->s, token->len);
+		return fail(t, token, r->err, "sections are nested too deep at");
 	int status = 0;
 	r->depth++;
 	for (const struct tk_value *item = v->type == TK_VALUE_LIST ? v->first : v; item && !status;
@@ -407,10 +402,9 @@ static int render_partial(
 {
 	const struct tk_template *other = find_template(r->set, token->s, token->len);
 	if (!other)
-		return fail_at(t, token->offset, r->err, "no template named", token->s, token->len);
+		return fail(t, token, r->err, "no template named");
 	if (r->partials == TK_TEMPLATE_DEPTH_MAX)
-		return fail_at(t, token->offset, r->err, "partials are nested too deep at",
-		        token->s, token->len);
+		return fail(t, token, r->err, "partials are nested too deep at");
 	r->partials++;
 	TRY(render_range(r, other, 0, other->count));
 	r->partials--;
