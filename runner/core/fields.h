@@ -5,12 +5,6 @@
  * their own, so that each has the same members in every document: docs/reference/json.md. */
 #ifndef TK_CORE_FIELDS_H
 #define TK_CORE_FIELDS_H
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "core/vocabulary.h"
 
 enum tk_field_kind {

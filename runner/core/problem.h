@@ -21,12 +21,8 @@
  * default value. */
 #ifndef TK_CORE_PROBLEM_H
 #define TK_CORE_PROBLEM_H
+#include "base/base.h"
 #include "tracker_abi.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct tk_error;
 
 enum tk_dist {
 	TK_DIST_NORMAL,

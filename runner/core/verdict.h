@@ -2,11 +2,6 @@
  * keeps it, tk_verdict_format_reason() makes prose of it, which nobody reads back. */
 #ifndef TK_CORE_VERDICT_H
 #define TK_CORE_VERDICT_H
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/vocabulary.h"
 
 #define TK_FACT_NUMBERS_MAX 4

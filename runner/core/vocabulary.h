@@ -6,11 +6,7 @@
  * row to its list; to add a vocabulary, add a list and a row to TK_VOCABULARIES. */
 #ifndef TK_CORE_VOCABULARY_H
 #define TK_CORE_VOCABULARY_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 struct tk_word {
 	const char *name;        /* as stored and printed */
