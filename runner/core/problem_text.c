@@ -1,160 +1,86 @@
-/* A problem's text, both ways: what people write -> struct, struct -> the canonical text and a
- * title. */
+/* A problem's text, both ways: what people write -> struct, struct -> the canonical text. */
 #include <ctype.h>
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/suggest.h"
-#include "base/try.h"
 #include "core/problem_internal.h"
 
-#define WORD_MAX 64 /* maximum length of a key or value */
+#define WORD_MAX 64 /* maximum length of a value */
 #define KEYS_MAX 16
 #define TEXT_PREFIX "text:"
 
-/* What a user wrote, fit for a message: printable, at most 40 characters. */
-struct shown {
-	char text[48];
-};
-
-static struct shown shown(const char *s, size_t len)
+/* Without the blanks around it. */
+static char *trim(char *s)
 {
-	struct shown out = {""};
-	size_t n = len < 40 ? len : 40;
+	size_t n;
 
-	for (size_t i = 0; i < n; i++)
-		out.text[i] = isprint((unsigned char)s[i]) && s[i] != '`' ? s[i] : '?';
-	if (len > n)
-		memcpy(out.text + n, "...", 4);
-	return out;
+	s += strspn(s, " \t");
+	for (n = strlen(s); n && strchr(" \t", s[n - 1]);)
+		n--;
+	s[n] = '\0';
+	return s;
 }
-
-/* A piece of the text between separators, without the blanks around it. */
-struct span {
-	const char *at;
-	size_t len;
-};
-
-static struct span trimmed(const char *at, size_t len)
-{
-	while (len && (*at == ' ' || *at == '\t'))
-		at++, len--;
-	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))
-		len--;
-	return (struct span){at, len};
-}
-
-static bool span_copy(struct span s, char out[WORD_MAX])
-{
-	if (s.len >= WORD_MAX || memchr(s.at, '\0', s.len))
-		return false;
-	memcpy(out, s.at, s.len);
-	out[s.len] = '\0';
-	return true;
-}
-
-static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
 
 /* ---- values ---- */
 
-struct reading {
-	const struct tk_problem_op *op;
-	const struct tk_problem_key *key;
-	struct tk_problem_spec *spec;
-	struct tk_error *err;
+static const char *const flags[] = {"0", "1", NULL};
+static const char *const transposes[] = {"n", "t", NULL};
+static const char *const directions[] = {"fwd", "bwd", NULL};
+static const char *const caches[] = {"", "l1", "l2", "l3", NULL};
+static const char *const dists[] = {"normal", "uniform", "trig", "zeros", "outliers", NULL};
+
+/* The words of a kind, by value, and what a message expects. */
+static const struct {
+	const char *const *words;
+	const char *expected;
+} kinds[] = {
+        [TK_KEY_DTYPE] = {NULL, "f64, f32, tf32, f16, bf16, e4m3 or e5m2"},
+        [TK_KEY_SCALE] = {NULL, "a number over 0, or 0 for d^-1/2"},
+        [TK_KEY_FLAG] = {flags, "yes or no"},
+        [TK_KEY_TRANSPOSE] = {transposes, "n or t"},
+        [TK_KEY_DIRECTION] = {directions, "fwd or bwd"},
+        [TK_KEY_CACHE] = {caches, "l1, l2 or l3"},
+        [TK_KEY_DIST] = {dists, "normal, uniform, trig, zeros, outliers or text:NAME"},
 };
 
-static int bad_value(const struct reading *r, const char *value, const char *expected)
+static bool read_size(const struct tk_problem_key *key, const char *value, int64_t *out)
 {
-	return tk_fail(r->err, TK_EDATA, "%s: %s is \"%s\", expected %s", r->op->word, r->key->name,
-	        shown(value, strlen(value)).text, expected);
-}
-
-static int read_size(const struct reading *r, const char *value, int64_t *out)
-{
-	char expected[80];
 	int64_t v = 0;
-	bool fits = true;
 
-	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
-	        (long long)r->key->min, (long long)r->key->max);
 	for (const char *c = value; *c; c++) {
 		if (!isdigit((unsigned char)*c))
-			return bad_value(r, value, expected);
-		fits = fits && v <= r->key->max;
-		v = fits ? v * 10 + (*c - '0') : v;
+			return false;
+		v = v <= key->max ? v * 10 + (*c - '0') : v;
 	}
-	if (!*value || !fits || v < r->key->min || v > r->key->max)
-		return bad_value(r, value, expected);
 	*out = v;
-	return TK_OK;
+	return *value && v >= key->min && v <= key->max;
 }
 
-static int read_dtype(const struct reading *r, const char *value, uint32_t *out)
+static bool read_dtype(const char *value, uint32_t *out)
 {
-	uint32_t t;
-
-	if (tk_dtype_parse(value, &t) || t == TK_I32 || t == TK_I64)
-		return bad_value(r, value, "f64, f32, tf32, f16, bf16, e4m3 or e5m2");
-	*out = t;
-	return TK_OK;
-}
-
-/* One of two words: 0 or 1. */
-static int read_choice(
-        const struct reading *r, const char *value, const char *zero, const char *one, int32_t *out)
-{
-	char expected[32];
-
-	snprintf(expected, sizeof expected, "%s or %s", zero, one);
-	if (strcmp(value, zero) != 0 && strcmp(value, one) != 0)
-		return bad_value(r, value, expected);
-	*out = strcmp(value, one) == 0;
-	return TK_OK;
-}
-
-/* 0 or 1 in canonical text; suites and people write words too. */
-static int read_flag(const struct reading *r, const char *value, int32_t *out)
-{
-	static const char *const words[][3] = {{"0", "no", "false"}, {"1", "yes", "true"}};
-
-	for (int flag = 0; flag < 2; flag++)
-		for (size_t i = 0; i < 3; i++)
-			if (strcmp(value, words[flag][i]) == 0) {
-				*out = flag;
-				return TK_OK;
-			}
-	return bad_value(r, value, "yes or no");
+	return !tk_dtype_parse(value, out) && *out != TK_I32 && *out != TK_I64;
 }
 
 /* Numbers are written with a point whatever the user's locale is. */
-static double number_of(const char *text, char **end)
+static bool read_scale(const char *value, double *out)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	double v = c ? strtod_l(text, end, c) : strtod(text, end);
+	char *end;
 
-	if (c)
-		freelocale(c);
-	return v;
+	*out = strtod_l(value, &end, c);
+	freelocale(c);
+	return *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end &&
+	       isfinite(*out) && *out >= 0;
 }
 
-static int read_scale(const struct reading *r, const char *value, double *out)
+static bool read_word(const char *const *words, const char *value, int32_t *out)
 {
-	char *end = NULL;
-	double v = *value && strspn(value, "0123456789.eE+-") == strlen(value)
-	                   ? number_of(value, &end)
-	                   : NAN;
-
-	if (!end || *end || !isfinite(v) || v < 0)
-		return bad_value(r, value, "a number over 0, or 0 for d^-1/2");
-	*out = v;
-	return TK_OK;
+	for (int32_t i = 0; words[i]; i++)
+		if (*value && strcmp(words[i], value) == 0) {
+			*out = i;
+			return true;
+		}
+	return false;
 }
 
 bool tk_text_name_is_valid(const char *name, bool has_hash)
@@ -171,233 +97,54 @@ bool tk_text_name_is_valid(const char *name, bool has_hash)
 }
 
 /* "text:NAME": only where inputs are rows of a matrix. */
-static int read_text_dist(const struct reading *r, const char *value)
+static int read_text_dist(const struct tk_problem_op *op, const char *value,
+        struct tk_problem_spec *p, const char **expected, struct tk_error *err)
 {
 	const char *name = value + strlen(TEXT_PREFIX);
 
-	if (r->op->id != TK_OP_GEMM && r->op->id != TK_OP_ATTENTION && r->op->id != TK_OP_NSA)
-		return tk_fail(r->err, TK_EDATA,
-		        "%s: dist=text:NAME is for gemm, attention and nsa alone", r->op->word);
-	if (!tk_text_name_is_valid(name, true))
-		return bad_value(r, value,
-		        "text:NAME-HASH as `tracker inputs list` prints it, such as "
-		        "text:declaration-1a2b3c4d");
-	r->spec->dist = TK_DIST_TEXT;
-	snprintf(r->spec->dist_text, sizeof r->spec->dist_text, "%s", name);
-	return TK_OK;
-}
-
-static int read_dist(const struct reading *r, const char *value, enum tk_dist *out)
-{
-	if (strncmp(value, TEXT_PREFIX, strlen(TEXT_PREFIX)) == 0)
-		return read_text_dist(r, value);
-	for (int i = 0; dists[i]; i++)
-		if (strcmp(dists[i], value) == 0) {
-			*out = (enum tk_dist)i;
-			return TK_OK;
-		}
-	return bad_value(r, value, "normal, uniform, trig, zeros, outliers or text:NAME");
-}
-
-static int read_cache(const struct reading *r, const char *value, uint32_t *out)
-{
-	if (value[0] != 'l' || value[1] < '1' || value[1] > '3' || value[2])
-		return bad_value(r, value, "l1, l2 or l3");
-	*out = (uint32_t)(value[1] - '0');
+	if (op->id != TK_OP_GEMM && op->id != TK_OP_ATTENTION && op->id != TK_OP_NSA)
+		return tk_fail(err, TK_EDATA,
+		        "%s: dist=text:NAME is for gemm, attention and nsa alone", op->word);
+	if (tk_text_name_is_valid(name, true)) {
+		p->dist = TK_DIST_TEXT;
+		snprintf(p->dist_text, sizeof p->dist_text, "%s", name);
+	} else {
+		*expected = "text:NAME-HASH as `tracker inputs list` prints it, such as "
+		            "text:declaration-1a2b3c4d";
+	}
 	return TK_OK;
 }
 
 int tk_problem_read_value(const struct tk_problem_op *op, const struct tk_problem_key *key,
         const char *value, struct tk_problem_spec *p, struct tk_error *err)
 {
-	const struct reading reading = {op, key, p, err}, *r = &reading;
 	void *at = (char *)p + key->offset;
+	char range[80], shown[TK_TEXT_EXCERPT_SIZE];
+	const char *expected = kinds[key->kind].expected;
+	bool flag;
 
-	switch (key->kind) {
-	case TK_KEY_SIZE:
-		return read_size(r, value, at);
-	case TK_KEY_DTYPE:
-		return read_dtype(r, value, at);
-	case TK_KEY_FLAG:
-		return read_flag(r, value, at);
-	case TK_KEY_TRANSPOSE:
-		return read_choice(r, value, "n", "t", at);
-	case TK_KEY_DIRECTION:
-		return read_choice(r, value, "fwd", "bwd", at);
-	case TK_KEY_SCALE:
-		return read_scale(r, value, at);
-	case TK_KEY_CACHE:
-		return read_cache(r, value, at);
-	case TK_KEY_DIST:
-		return read_dist(r, value, at);
+	if (key->kind == TK_KEY_SIZE) {
+		snprintf(range, sizeof range, "a whole number from %lld to %lld",
+		        (long long)key->min, (long long)key->max);
+		expected = range;
 	}
-	return TK_EINTERNAL;
-}
-
-/* ---- reading ---- */
-
-static const char *list_names(const char *const *names, char out[256])
-{
-	size_t len = 0;
-
-	for (int i = 0; names[i] && len < 256; i++)
-		len += (size_t)snprintf(out + len, 256 - len, "%s%s", i ? ", " : "", names[i]);
-	return out;
-}
-
-static int unknown_name(
-        struct tk_error *err, const char *what, struct span got, const char *const *names)
-{
-	char word[WORD_MAX], list[256];
-	const char *near = span_copy(got, word) ? tk_suggest_name(word, names) : NULL;
-
-	return tk_fail(err, TK_EDATA,
-	        near ? "unknown %s \"%s\", did you mean \"%s\"?"
-	             : "unknown %s \"%s\", expected one of %s",
-	        what, shown(got.at, got.len).text, near ? near : list_names(names, list));
-}
-
-static int find_op(struct span name, const struct tk_problem_op **out, struct tk_error *err)
-{
-	const char *names[16];
-	int n = 0;
-
-	for (const struct tk_problem_op *op = tk_problem_ops; op->word; op++) {
-		if (strlen(op->word) == name.len && memcmp(op->word, name.at, name.len) == 0) {
-			*out = op;
+	if (key->kind == TK_KEY_DIST && strncmp(value, TEXT_PREFIX, strlen(TEXT_PREFIX)) == 0) {
+		expected = NULL;
+		TRY(read_text_dist(op, value, p, &expected, err));
+		if (!expected)
 			return TK_OK;
-		}
-		names[n++] = op->word;
+	} else if (key->kind == TK_KEY_SIZE    ? read_size(key, value, at)
+	           : key->kind == TK_KEY_DTYPE ? read_dtype(value, at)
+	           : key->kind == TK_KEY_SCALE ? read_scale(value, at)
+	                                       : read_word(kinds[key->kind].words, value, at)) {
+		return TK_OK;
+	} else if (key->kind == TK_KEY_FLAG && !tk_units_parse_bool(value, &flag, NULL)) {
+		*(int32_t *)at = flag;
+		return TK_OK;
 	}
-	names[n] = NULL;
-	return unknown_name(err, "op", name, names);
+	return tk_fail(err, TK_EDATA, "%s: %s is \"%s\", expected %s", op->word, key->name,
+	        tk_text_format_excerpt(value, shown), expected);
 }
-
-static int unknown_key(const struct tk_problem_op *op, struct span name, struct tk_error *err)
-{
-	const char *names[KEYS_MAX + 1];
-	int n = 0;
-
-	for (const struct tk_problem_key *k = op->keys; k->name; k++)
-		names[n++] = k->name;
-	names[n] = NULL;
-	unknown_name(err, "key", name, names);
-	tk_error_add_context(err, "%s", op->word);
-	return TK_EDATA;
-}
-
-static const struct tk_problem_key *find_key(const struct tk_problem_op *op, struct span name)
-{
-	const struct tk_problem_key *k = op->keys;
-
-	while (k->name && (strlen(k->name) != name.len || memcmp(k->name, name.at, name.len) != 0))
-		k++;
-	return k->name ? k : NULL;
-}
-
-const struct tk_problem_key *tk_problem_find_key(const struct tk_problem_op *op, const char *name)
-{
-	return find_key(op, (struct span){name, strlen(name)});
-}
-
-/* One "key=value". `seen` has a bit for every key that was there. */
-static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, struct span pair,
-        uint32_t *seen, struct tk_error *err)
-{
-	const char *eq = memchr(pair.at, '=', pair.len);
-	const struct tk_problem_key *k;
-	char value[WORD_MAX];
-	struct span key, rest;
-
-	if (!eq)
-		return tk_fail(err, TK_EDATA, "%s: \"%s\" has no value, expected key=value",
-		        op->word, shown(pair.at, pair.len).text);
-	key = trimmed(pair.at, (size_t)(eq - pair.at));
-	rest = trimmed(eq + 1, pair.len - (size_t)(eq + 1 - pair.at));
-	k = find_key(op, key);
-	if (!k)
-		return unknown_key(op, key, err);
-	if (*seen & 1u << (k - op->keys))
-		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once",
-		        op->word, k->name);
-	if (!span_copy(rest, value))
-		return tk_fail(err, TK_EDATA,
-		        "%s: the value of %s is too long, expected at most %d characters", op->word,
-		        k->name, WORD_MAX - 1);
-	*seen |= 1u << (k - op->keys);
-	return tk_problem_read_value(op, k, value, p, err);
-}
-
-int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err)
-{
-	struct tk_problem_spec scratch = {0};
-	const struct tk_problem_op *found = NULL;
-	const struct tk_problem_key *k;
-	TRY(find_op((struct span){op, strlen(op)}, &found, err));
-	k = tk_problem_find_key(found, key);
-	if (!k)
-		return unknown_key(found, (struct span){key, strlen(key)}, err);
-	return value ? tk_problem_read_value(found, k, value, &scratch, err) : TK_OK;
-}
-
-static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
-{
-	const char *names[KEYS_MAX + 1], *missing = NULL;
-	char list[256];
-	int n = 0;
-
-	for (const struct tk_problem_key *k = op->keys; k->name; k++) {
-		if (k->fallback)
-			continue;
-		if (!missing && !(seen & 1u << (k - op->keys)))
-			missing = k->name;
-		names[n++] = k->name;
-	}
-	names[n] = NULL;
-	return missing ? tk_fail(err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word,
-	                         missing, list_names(names, list))
-	               : TK_OK;
-}
-
-/* Sets the key's default where it does not depend on others. */
-static void set_fallback(
-        struct tk_problem_spec *p, const struct tk_problem_op *op, const struct tk_problem_key *k)
-{
-	if (k->fallback && *k->fallback)
-		tk_problem_read_value(op, k, k->fallback, p, NULL);
-}
-
-bool tk_problem_has_default(const struct tk_problem_spec *p, const struct tk_problem_op *op,
-        const struct tk_problem_key *key)
-{
-	const size_t size = key->kind == TK_KEY_SIZE || key->kind == TK_KEY_SCALE ? 8 : 4;
-	struct tk_problem_spec q = *p;
-
-	memset((char *)&q + key->offset, 0, size);
-	set_fallback(&q, op, key);
-	op->derive(&q);
-	return memcmp((const char *)&q + key->offset, (const char *)p + key->offset, size) == 0;
-}
-
-static int read_pairs(struct tk_problem_spec *p, const struct tk_problem_op *op, const char *text,
-        struct tk_error *err)
-{
-	uint32_t seen = 0;
-	int status = TK_OK;
-
-	while (!status) {
-		const char *comma = strchr(text, ',');
-		size_t len = comma ? (size_t)(comma - text) : strlen(text);
-
-		status = read_pair(p, op, trimmed(text, len), &seen, err);
-		if (!comma)
-			break;
-		text = comma + 1;
-	}
-	return status ? status : check_required(op, seen, err);
-}
-
-/* ---- writing ---- */
 
 /* The shortest text that reads back as the same number. */
 static void write_number(double v, char *out, size_t size)
@@ -422,43 +169,146 @@ void tk_problem_write_value(
 	const void *at = (const char *)p + k->offset;
 	char number[40];
 
-	switch (k->kind) {
-	case TK_KEY_SIZE:
-		tk_buf_add_printf(b, "%lld", (long long)*(const int64_t *)at);
-		break;
-	case TK_KEY_DTYPE:
+	if (k->kind == TK_KEY_SIZE) {
+		tk_buf_add_int(b, *(const int64_t *)at);
+	} else if (k->kind == TK_KEY_DTYPE) {
 		tk_buf_add_str(b, tk_dtype_name(*(const uint32_t *)at));
-		break;
-	case TK_KEY_FLAG:
-		tk_buf_add_str(b, *(const int32_t *)at ? "1" : "0");
-		break;
-	case TK_KEY_TRANSPOSE:
-		tk_buf_add_str(b, *(const int32_t *)at ? "t" : "n");
-		break;
-	case TK_KEY_DIRECTION:
-		tk_buf_add_str(b, *(const int32_t *)at ? "bwd" : "fwd");
-		break;
-	case TK_KEY_CACHE:
-		tk_buf_add_printf(b, "l%u", *(const uint32_t *)at);
-		break;
-	case TK_KEY_DIST:
-		if (p->dist == TK_DIST_TEXT)
-			tk_buf_add_printf(b, TEXT_PREFIX "%s", p->dist_text);
-		else
-			tk_buf_add_str(b, dists[p->dist]);
-		break;
-	case TK_KEY_SCALE:
+	} else if (k->kind == TK_KEY_SCALE) {
 		write_number(*(const double *)at, number, sizeof number);
 		tk_buf_add_str(b, number);
-		break;
+	} else if (k->kind == TK_KEY_DIST && p->dist == TK_DIST_TEXT) {
+		tk_buf_add_printf(b, TEXT_PREFIX "%s", p->dist_text);
+	} else {
+		tk_buf_add_str(b, kinds[k->kind].words[*(const int32_t *)at]);
 	}
 }
+
+/* ---- keys ---- */
+
+static int unknown_name(
+        struct tk_error *err, const char *what, const char *name, const char *const *names)
+{
+	char shown[TK_TEXT_EXCERPT_SIZE], hint[TK_SUGGEST_HINT_SIZE];
+
+	return tk_fail(err, TK_EDATA, "unknown %s \"%s\"%s", what,
+	        tk_text_format_excerpt(name, shown), tk_suggest_hint(name, names, NULL, hint));
+}
+
+static int find_op(const char *name, const struct tk_problem_op **out, struct tk_error *err)
+{
+	const char *names[16] = {NULL};
+	int n = 0;
+
+	for (const struct tk_problem_op *op = tk_problem_ops; op->word; op++) {
+		names[n++] = op->word;
+		if (strcmp(op->word, name) == 0) {
+			*out = op;
+			return TK_OK;
+		}
+	}
+	return unknown_name(err, "op", name, names);
+}
+
+const struct tk_problem_key *tk_problem_find_key(const struct tk_problem_op *op, const char *name)
+{
+	const struct tk_problem_key *k = op->keys;
+
+	while (k->name && strcmp(k->name, name) != 0)
+		k++;
+	return k->name ? k : NULL;
+}
+
+static int find_key(const struct tk_problem_op *op, const char *name,
+        const struct tk_problem_key **out, struct tk_error *err)
+{
+	const char *names[KEYS_MAX + 1] = {NULL};
+
+	*out = tk_problem_find_key(op, name);
+	if (*out)
+		return TK_OK;
+	for (int n = 0; op->keys[n].name; n++)
+		names[n] = op->keys[n].name;
+	unknown_name(err, "key", name, names);
+	tk_error_add_context(err, "%s", op->word);
+	return TK_EDATA;
+}
+
+int tk_problem_check_key(const char *op, const char *key, const char *value, struct tk_error *err)
+{
+	struct tk_problem_spec scratch = {0};
+	const struct tk_problem_op *found = NULL;
+	const struct tk_problem_key *k;
+	TRY(find_op(op, &found, err));
+	TRY(find_key(found, key, &k, err));
+	return value ? tk_problem_read_value(found, k, value, &scratch, err) : TK_OK;
+}
+
+/* One "key=value", which is cut up. `seen` has a bit for every key that was there. */
+static int read_pair(struct tk_problem_spec *p, const struct tk_problem_op *op, char *pair,
+        uint32_t *seen, struct tk_error *err)
+{
+	const struct tk_problem_key *k;
+	char *value = pair, shown[TK_TEXT_EXCERPT_SIZE], *key = strsep(&value, "=");
+
+	if (!value)
+		return tk_fail(err, TK_EDATA, "%s: \"%s\" has no value, expected key=value",
+		        op->word, tk_text_format_excerpt(trim(key), shown));
+	TRY(find_key(op, trim(key), &k, err));
+	if (*seen & 1u << (k - op->keys))
+		return tk_fail(err, TK_EDATA, "%s: %s is there twice, expected every key once",
+		        op->word, k->name);
+	value = trim(value);
+	if (strlen(value) >= WORD_MAX)
+		return tk_fail(err, TK_EDATA,
+		        "%s: the value of %s is too long, expected at most %d characters", op->word,
+		        k->name, WORD_MAX - 1);
+	*seen |= 1u << (k - op->keys);
+	return tk_problem_read_value(op, k, value, p, err);
+}
+
+static int check_required(const struct tk_problem_op *op, uint32_t seen, struct tk_error *err)
+{
+	const char *missing = NULL;
+	AUTO(tk_buf) list = TK_BUF_INIT;
+
+	for (const struct tk_problem_key *k = op->keys; k->name; k++) {
+		if (k->fallback)
+			continue;
+		tk_buf_add_printf(&list, "%s%s", list.len ? ", " : "", k->name);
+		if (!missing && !(seen & 1u << (k - op->keys)))
+			missing = k->name;
+	}
+	return missing ? tk_fail(err, TK_EDATA, "%s: %s is missing, expected at least %s", op->word,
+	                         missing, tk_buf_cstr(&list))
+	               : TK_OK;
+}
+
+/* Sets the key's default where it does not depend on others. */
+static void set_fallback(
+        struct tk_problem_spec *p, const struct tk_problem_op *op, const struct tk_problem_key *k)
+{
+	if (k->fallback && *k->fallback)
+		tk_problem_read_value(op, k, k->fallback, p, NULL);
+}
+
+bool tk_problem_has_default(const struct tk_problem_spec *p, const struct tk_problem_op *op,
+        const struct tk_problem_key *key)
+{
+	const size_t size = key->kind == TK_KEY_SIZE || key->kind == TK_KEY_SCALE ? 8 : 4;
+	struct tk_problem_spec q = *p;
+
+	memset((char *)&q + key->offset, 0, size);
+	set_fallback(&q, op, key);
+	op->derive(&q);
+	return memcmp((const char *)&q + key->offset, (const char *)p + key->offset, size) == 0;
+}
+
+/* ---- whole problems ---- */
 
 static int write_text(
         struct tk_problem_spec *p, const struct tk_problem_op *op, struct tk_error *err)
 {
 	AUTO(tk_buf) b = TK_BUF_INIT;
-	int status;
 
 	tk_buf_add_printf(&b, "%s:", op->word);
 	for (const struct tk_problem_key *k = op->keys, *first = NULL; k->name; k++) {
@@ -468,14 +318,12 @@ static int write_text(
 		tk_problem_write_value(&b, p, k);
 		first = k;
 	}
-	status = tk_buf_status(&b, err);
-	if (!status && b.len >= sizeof p->text)
-		status = tk_fail(err, TK_EDATA,
+	if (b.len >= sizeof p->text)
+		return tk_fail(err, TK_EDATA,
 		        "%s: the canonical text has %zu bytes, expected fewer than %zu", op->word,
 		        b.len, sizeof p->text);
-	if (!status)
-		memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
-	return status;
+	memcpy(p->text, tk_buf_cstr(&b), b.len + 1);
+	return TK_OK;
 }
 
 /* Sets the pointers and sizes of the border's structs; needed again after every copy. */
@@ -509,22 +357,14 @@ static void link_parts(struct tk_problem_spec *p, uint32_t op)
 static int parse_title(struct tk_problem_spec *out, const char *title, struct tk_error *err)
 {
 	AUTO(tk_buf) keys = TK_BUF_INIT;
-	TRY(tk_problem_title_to_keys(title, &keys)
-	                ? tk_buf_status(&keys, err)
-	                : tk_fail(err, TK_EDATA,
-	                          "\"%s\" is not a problem, expected op:key=value,... or a "
-	                          "title such as \"gemm bf16 512x512x512 nn\"",
-	                          shown(title, strlen(title)).text));
+	char shown[TK_TEXT_EXCERPT_SIZE];
+
+	if (!tk_problem_title_to_keys(title, &keys))
+		return tk_fail(err, TK_EDATA,
+		        "\"%s\" is not a problem, expected op:key=value,... or a title such as "
+		        "\"gemm bf16 512x512x512 nn\"",
+		        tk_text_format_excerpt(title, shown));
 	return tk_problem_parse(out, tk_buf_cstr(&keys), err);
-}
-
-/* The colon after the op. NULL: there is none, as in a title, which may have "text:NAME" in it. */
-static const char *find_colon(const char *text)
-{
-	const char *colon = strchr(text, ':');
-	struct span op = trimmed(text, colon ? (size_t)(colon - text) : 0);
-
-	return op.len && (memchr(op.at, ' ', op.len) || memchr(op.at, '\t', op.len)) ? NULL : colon;
 }
 
 /* Whole elements, as of a slice: no library takes addresses between them. */
@@ -546,30 +386,29 @@ static int check_offset(const struct tk_problem_spec *p, const struct tk_tensor 
 
 int tk_problem_parse(struct tk_problem_spec *out, const char *text, struct tk_error *err)
 {
-	const char *colon = find_colon(text);
+	AUTO_TEXT copy = tk_strdup(text);
+	char *rest = copy, *name = trim(strsep(&rest, ":"));
 	const struct tk_problem_op *op = NULL;
 	struct tk_tensor tensors[TK_T_MAX];
 	struct tk_problem_spec p = {0};
-	uint32_t count;
-	int status;
+	uint32_t count, seen = 0;
 
-	if (!colon)
+	/* A title may have "text:NAME" in it. */
+	if (!rest || strpbrk(name, " \t"))
 		return parse_title(out, text, err);
-	TRY(find_op(trimmed(text, (size_t)(colon - text)), &op, err));
+	TRY(find_op(name, &op, err));
 	for (const struct tk_problem_key *k = op->keys; k->name; k++)
 		set_fallback(&p, op, k);
 	link_parts(&p, op->id);
-	TRY(read_pairs(&p, op, colon + 1, err));
+	for (char *pair; (pair = strsep(&rest, ","));)
+		TRY(read_pair(&p, op, pair, &seen, err));
+	TRY(check_required(op, seen, err));
 	op->derive(&p);
-	status = op->check ? op->check(&p, err) : TK_OK;
-	if (!status)
-		status = tk_problem_list_tensors(&p, tensors, &count, err);
-	if (!status)
-		status = check_offset(&p, tensors, count, err);
-	if (!status)
-		status = write_text(&p, op, err);
-	if (status)
-		return status;
+	if (op->check)
+		TRY(op->check(&p, err));
+	TRY(tk_problem_list_tensors(&p, tensors, &count, err));
+	TRY(check_offset(&p, tensors, count, err));
+	TRY(write_text(&p, op, err));
 	*out = p;
 	link_parts(out, op->id);
 	return TK_OK;
