@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,36 +12,38 @@
 #define HEAD_SIZE 65536
 #define PIPE_MAX_BYTES (1 << 30)
 
-/* A file is of a format if its head has all words of one of the alternatives ("|"), and none of
- * those behind a "!". Formats are tried in this order. sql: what reads a document; else `read`. */
-#define DOCUMENT(id) .sql = tk_##id##_sql
+/* A document is of a format if its head has all words of one of the alternatives ("|"), and none of
+ * those behind a "!"; CSV, if each of these lists has a pattern for one of its headings. Formats are
+ * tried in this order. sql: what reads it; NULL: tk_import_read_tracker(). */
 static const struct {
-	const char *name, *what, *words;
+	const char *name, *what, *words, *headings[2];
 	const unsigned char *sql;
-	bool (*is)(const struct tk_import_file *f);
-	int (*read)(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
-} formats[] = {{"tracker", "what `tracker export --format=ndjson` writes",
-                       "{\"format\": \"device\":", .read = tk_import_read_tracker},
+} formats[] = {
+        {"tracker", "what `tracker export --format=ndjson` writes", "{\"format\": \"device\":"},
         {"asv", "airspeed velocity: results/MACHINE/*.json, or the folder",
-                "\"commit_hash\" \"results\"|\"commit_hash\" \"env_name\"", DOCUMENT(asv)},
+                "\"commit_hash\" \"results\"|\"commit_hash\" \"env_name\"", .sql = tk_asv_sql},
         {"github-action", "github-action-benchmark: data.js",
-                "\"entries\" BENCHMARK_DATA|\"entries\" \"benches\"", DOCUMENT(github_action)},
+                "\"entries\" BENCHMARK_DATA|\"entries\" \"benches\"", .sql = tk_github_action_sql},
         {"google-benchmark", "Google Benchmark: --benchmark_format=json",
-                "\"benchmarks\" \"context\" !\"commit_info\"", DOCUMENT(google_benchmark)},
+                "\"benchmarks\" \"context\" !\"commit_info\"", .sql = tk_google_benchmark_sql},
         {"nvbench", "NVBench: --json", "\"nvbench\"|\"benchmarks\" \"sm_version\"",
-                DOCUMENT(nvbench)},
+                .sql = tk_nvbench_sql},
         {"pytest-benchmark", "pytest-benchmark: --benchmark-json",
                 "\"machine_info\" \"commit_info\"|\"machine_info\" \"benchmarks\"",
-                DOCUMENT(pytest_benchmark)},
+                .sql = tk_pytest_benchmark_sql},
         {"hyperfine", "hyperfine: --export-json", "\"results\" \"command\" \"mean\"",
-                DOCUMENT(hyperfine)},
+                .sql = tk_hyperfine_sql},
         {"kernels", "GPU kernel results (JSON): kernel, latency_ms, ...",
                 "\"kernel\" \"latency|\"kernel\" \"tflops\"|\"kernel\" \"problem_size\"",
-                DOCUMENT(kernels)},
+                .sql = tk_kernels_sql},
         {"gemm-csv", "GEMM suites: problem columns, then time, GFLOPS, GB/s",
-                .is = tk_import_is_gemm_csv, .read = tk_import_read_gemm_csv},
-        {"csv", "series_id,day,commit,value, or time and a column each", .is = tk_import_is_csv,
-                .read = tk_import_read_csv}};
+                .headings = {"m|n|k|problem_size|kernel",
+                        "us|usec|time (us*|time_*|latency*|ms|time (ms)|runtime|*gb/s|*gbps|"
+                        "*tflops|*tflop/s|*gflops|*gflop/s|compilation_time"},
+                .sql = tk_gemm_csv_sql},
+        {"csv", "series_id,day,commit,value, or time and a column each",
+                .headings = {"day|date|time|timestamp|datetime|commit|revision|rev|sha|hash", "*"},
+                .sql = tk_csv_sql}};
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
 const char *tk_import_get_format_name(size_t i, const char **what)
@@ -81,13 +84,56 @@ static bool has_words(const struct tk_import_file *f, const char *words)
 	return has;
 }
 
+static bool matches(const char *heading, const char *patterns)
+{
+	for (const char *end; *patterns; patterns = end + (*end == '|')) {
+		end = strchrnul(patterns, '|');
+		AUTO_TEXT pattern = tk_strndup(patterns, (size_t)(end - patterns));
+
+		if (!fnmatch(pattern, heading, FNM_CASEFOLD))
+			return true;
+	}
+	return false;
+}
+
+/* How many of the headings in the first line match one of the patterns; count: of all. */
+static size_t count_headings(const char *line, const char *patterns, size_t *count)
+{
+	size_t found = 0;
+
+	*count = 0;
+	for (size_t len; *line && *line != '\r' && *line != '\n'; ++*count) {
+		const bool is_quoted = *line == '"';
+
+		line += is_quoted;
+		len = strcspn(line, is_quoted ? "\"\r\n" : ",;\t\r\n");
+		AUTO_TEXT heading = tk_strndup(line, len);
+
+		found += matches(heading, patterns);
+		line += len + (is_quoted && line[len] == '"');
+		line += *line == ',' || *line == ';' || *line == '\t';
+	}
+	return found;
+}
+
+static bool is_of_format(const struct tk_import_file *f, size_t format)
+{
+	const char *const *headings = formats[format].headings;
+	size_t count;
+
+	if (formats[format].words)
+		return has_words(f, formats[format].words);
+	return !strchr("{[<", f->head[strspn(f->head, " \t\r\n")]) &&
+	       count_headings(f->head, headings[0], &count) &&
+	       count_headings(f->head, headings[1], &count) && count > 1;
+}
+
 /* FORMAT_COUNT: it is of none. */
 static size_t guess_format(const struct tk_import_file *f)
 {
 	size_t i = 0;
 
-	while (i < FORMAT_COUNT &&
-	        !(formats[i].is ? formats[i].is(f) : has_words(f, formats[i].words)))
+	while (i < FORMAT_COUNT && !is_of_format(f, i))
 		i++;
 	return i;
 }
@@ -212,8 +258,9 @@ static int read_results(
 
 	sink->format = formats[format].name;
 	TRY(tk_db_exec(sink->store, "SAVEPOINT import_file", err));
-	TRY(formats[format].sql ? tk_import_read_document(f, sink, formats[format].sql, err)
-	                        : formats[format].read(f, sink, err));
+	TRY(formats[format].sql ? tk_import_read_document(
+	                                  f, sink, formats[format].sql, !formats[format].words, err)
+	                        : tk_import_read_tracker(f, sink, err));
 	if (sink->results == results) {
 		TRY(tk_db_exec(sink->store, "ROLLBACK TO import_file", err));
 		tk_db_forget_uids(sink->store);

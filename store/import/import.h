@@ -1,8 +1,8 @@
 /* What the files of store/import/ share: the readers of formats, their rows, and the sink that
  * these go into.
  *
- * A JSON format is one file of SQL in formats/ (documents.c says what it may use); CSV and the
- * tracker's own records are read by functions. Errors name the file and the line or the path. */
+ * A format is one file of SQL in formats/ (documents.c says what it may use); only the tracker's own
+ * records are read by a function. Errors name the file and the line or the path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/buf.h"
@@ -26,17 +26,13 @@ struct tk_import_sink;
 
 int tk_import_read_tracker(
         struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
-bool tk_import_is_gemm_csv(const struct tk_import_file *f);
-int tk_import_read_gemm_csv(
-        struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
-bool tk_import_is_csv(const struct tk_import_file *f);
-int tk_import_read_csv(struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
 /* The statements of formats/NAME.sql. */
-extern const unsigned char tk_asv_sql[], tk_github_action_sql[], tk_google_benchmark_sql[],
-        tk_hyperfine_sql[], tk_kernels_sql[], tk_nvbench_sql[], tk_pytest_benchmark_sql[];
-/* A JSON document, or JSON lines as a list, by these statements. */
+extern const unsigned char tk_asv_sql[], tk_csv_sql[], tk_gemm_csv_sql[], tk_github_action_sql[],
+        tk_google_benchmark_sql[], tk_hyperfine_sql[], tk_kernels_sql[], tk_nvbench_sql[],
+        tk_pytest_benchmark_sql[];
+/* A JSON document, JSON lines as a list, or CSV, by these statements. */
 int tk_import_read_document(struct tk_import_file *f, struct tk_import_sink *sink,
-        const unsigned char *sql, struct tk_error *err);
+        const unsigned char *sql, bool is_csv, struct tk_error *err);
 int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *err);
 
 /* ---- sink ------------------------------------------------------------------------------------ */
@@ -50,7 +46,8 @@ struct tk_import_row {
 	const char *name, *metric, *unit, *better, *backend, *config, *dtype, *family;
 	double value, lo, hi, min, q25, q75, p95;
 	int64_t n;
-	/* What is known of it without a column: JSON, kept as attributes[list][key] of the run. */
+	/* What is known of it without a column: JSON, kept as attributes[list][key] of the run, or
+	 * (list NULL) as attributes of it. */
 	const char *list, *key, *rest;
 	/* The run of the results before it; attributes: JSON. */
 	const char *rev, *author, *subject, *attributes;
@@ -84,16 +81,14 @@ int tk_import_flush(
 
 int tk_import_place(
         struct tk_import_sink *s, const struct tk_import_row *row, struct tk_error *err);
-/* One result; one whose value is not finite is counted and left out. run 0: of the run that
- * tk_import_add_run() makes next. */
-int tk_import_point(struct tk_import_sink *s, size_t run, const struct tk_import_row *row,
-        struct tk_error *err);
-/* Counts a result of that name without a value: it failed, was skipped or is empty. */
-void tk_import_count_missing(struct tk_import_sink *s, const char *name);
-/* A night with one run at the time of a commit; none if there was no result since the run before,
- * unless `run` requests it. attributes, instead of those of the row, and `run` may be NULL. */
+/* A result of the run that tk_import_add_run() makes next; one whose value is not finite is counted
+ * and left out. */
+int tk_import_point(
+        struct tk_import_sink *s, const struct tk_import_row *row, struct tk_error *err);
+/* A night with one run at the time of a commit; none if there was no result since the run before.
+ * attributes: instead of those of the row. */
 int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *row,
-        const json_t *attributes, size_t *run, struct tk_error *err);
+        const json_t *attributes, struct tk_error *err);
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -105,8 +100,6 @@ struct tk_import_unit {
 };
 struct tk_import_unit tk_import_unit(const char *unit);
 
-/* attributes[list][name] = value, where value (stolen) is not NULL. */
-void tk_import_set_attribute(json_t *attributes, const char *list, const char *name, json_t *value);
 /* A value for people, one line, cut: `"fast"`, `12`, `a list`, `nothing` for NULL. Returns out. */
 #define TK_IMPORT_DESCRIPTION_SIZE 48
 const char *tk_import_describe_value(const json_t *value, char *out);

@@ -287,7 +287,7 @@ static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct 
 	return 0;
 }
 
-void tk_import_count_missing(struct tk_import_sink *s, const char *name)
+static void count_missing(struct tk_import_sink *s, const char *name)
 {
 	char *first = s->counts.first_without_value;
 
@@ -297,15 +297,13 @@ void tk_import_count_missing(struct tk_import_sink *s, const char *name)
 		        first, sizeof s->counts.first_without_value, "%s: %s", s->file->path, name);
 }
 
-int tk_import_point(
-        struct tk_import_sink *s, size_t run, const struct tk_import_row *p, struct tk_error *err)
+int tk_import_point(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
 	const char *metric = or_else(p->metric, u.metric);
 	double f = u.factor;
-	struct tk_point row = {.run_id = (int64_t)run,
-	        .value = p->value * f,
+	struct tk_point row = {.value = p->value * f,
 	        .lo = p->lo * f,
 	        .hi = p->hi * f,
 	        .min = p->min * f,
@@ -319,7 +317,7 @@ int tk_import_point(
 	                     tk_metric_from_name(u.metric) == TK_METRIC_TIME && row.value <= 0;
 
 	if (!isfinite(row.value) || is_impossible) {
-		tk_import_count_missing(s, p->name);
+		count_missing(s, p->name);
 		return 0;
 	}
 	if (strlen(p->name) > NAME_MAX_BYTES)
@@ -328,7 +326,7 @@ int tk_import_point(
 	s->results++;
 	TRY(find_series(s, p, metric, &u, &row.series_id, err));
 	TRY(add_point(s, &row, err));
-	st->pending += !run;
+	st->pending++;
 	return 0;
 }
 
@@ -383,12 +381,12 @@ static int put_rows(struct tk_import_sink *s, const struct tk_import_row *c, int
 }
 
 int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *c,
-        const json_t *attributes, size_t *run, struct tk_error *err)
+        const json_t *attributes, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	char time[TK_TIME_ISO_SIZE];
 
-	if (!run && s->results == st->results_of_runs)
+	if (s->results == st->results_of_runs)
 		return 0;
 	const int64_t time_s = c->time_s == INT64_MIN ? tk_import_get_file_time(s) : c->time_s;
 
@@ -397,8 +395,7 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *c,
 		        s->file->path, tk_time_format_iso(time_s, time));
 	st->results_of_runs = s->results;
 
-	AUTO_TEXT text = attributes ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS)
-	                            : tk_strdup("{}");
+	AUTO_TEXT text = json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS);
 	struct run_ids ids;
 
 	TRY(put_rows(s, c, time_s, tk_check_memory(text), &ids, err));
@@ -409,7 +406,5 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *c,
 	st->runs[st->run_count++] = ids;
 	for (; st->pending; st->pending--)
 		st->points[st->point_count - st->pending].run_id = (int64_t)st->run_count;
-	if (run)
-		*run = st->run_count;
 	return 0;
 }

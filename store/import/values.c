@@ -1,8 +1,12 @@
 /* What formats have in common: foreign units (the tracker's equivalents, and which direction is
- * better), times, and values in messages. */
+ * better), times, values in messages, and the functions of their SQL. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "store/import/import.h"
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -156,19 +160,6 @@ const char *tk_import_describe_value(const json_t *value, char *out)
 	return out;
 }
 
-void tk_import_set_attribute(json_t *attributes, const char *list, const char *name, json_t *value)
-{
-	json_t *object = json_object_get(attributes, list);
-
-	if (!value)
-		return;
-	if (!object) {
-		object = json_object();
-		json_object_set_new(attributes, list, object);
-	}
-	json_object_set_new(object, name, value);
-}
-
 /* "2022-06-18 10:52:55.123456+0200" -> what tk_time_parse() reads. */
 bool tk_import_parse_time(const char *text, int64_t *t_s)
 {
@@ -189,4 +180,292 @@ bool tk_import_parse_time(const char *text, int64_t *t_s)
 	}
 	plain[n] = '\0';
 	return tk_time_parse(plain, t_s, NULL) == 0;
+}
+
+/* ---- functions of SQL: errors (documents.c lists them) ------------------------------------------ */
+
+#define ARGS sqlite3_context *context, int count, sqlite3_value **v
+
+static const char *text_of(sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+
+	return text ? text : "";
+}
+
+/* "FILE: PATH: what", or "FILE:LINE: PATH: what" of JSON lines. `path` is one of SQLite. */
+static void fail_at(sqlite3_context *context, const char *path, const char *what)
+{
+	struct tk_import_sink *s = sqlite3_user_data(context);
+	char line[32] = "";
+	AUTO(tk_buf) place = {0};
+
+	path += *path == '$';
+	if (s->is_lines && *path == '[') {
+		snprintf(line, sizeof(line), ":%ld", strtol(path + 1, NULL, 10) + 1);
+		path += strcspn(path, "]") + 1;
+	}
+	for (path += *path == '.'; *path; path++)
+		if (*path != '"')
+			tk_buf_add_char(&place, *path);
+	s->failed = tk_fail(s->err, TK_EDATA, "%s%s: %s%s%s", s->file->path, line,
+	        tk_buf_cstr(&place), place.len ? ": " : "", what);
+	sqlite3_result_error(context, what, -1);
+}
+
+static void fail_expected(
+        sqlite3_context *context, const char *expected, const char *value, const char *path)
+{
+	json_auto_t *found = json_loads(value, JSON_DECODE_ANY, NULL);
+	char what[256], description[TK_IMPORT_DESCRIPTION_SIZE];
+
+	snprintf(what, sizeof(what), "expected %s, found %s", expected,
+	        tk_import_describe_value(found, description));
+	fail_at(context, path, what);
+}
+
+static void fail_function(ARGS)
+{
+	fail_at(context, text_of(v[1]), text_of(v[0]));
+}
+
+static void expected_function(ARGS)
+{
+	fail_expected(context, text_of(v[0]), text_of(v[1]), text_of(v[2]));
+}
+
+static void need_function(ARGS)
+{
+	if (*text_of(v[0]))
+		sqlite3_result_value(context, v[0]);
+	else
+		fail_at(context, text_of(v[1]), "is missing");
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static void number_function(ARGS)
+{
+	const char *json = text_of(v[0]);
+	bool is_quoted = *json == '"' && count == 3;
+	char *end;
+	double x = strtod(json + is_quoted, &end);
+
+	if (!*json || !strcmp(json, "null"))
+		return;
+	if (end > json + is_quoted && *end == (is_quoted ? '"' : '\0'))
+		sqlite3_result_double(context, x);
+	else
+		fail_expected(context, "a number", json, text_of(v[1]));
+}
+
+static void real_function(ARGS)
+{
+	const char *text = text_of(v[0]);
+	char *end;
+	double x = strtod(text, &end);
+
+	if (end > text && !*end)
+		sqlite3_result_double(context, isnan(x) ? INFINITY : x);
+}
+
+static void text_function(ARGS)
+{
+	const char *json = text_of(v[0]);
+
+	if (!*json || !strcmp(json, "null"))
+		return;
+	json_auto_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
+
+	if (json_is_string(value))
+		sqlite3_result_text(context, json_string_value(value), -1, SQLITE_TRANSIENT);
+	else
+		fail_expected(context, "a string", json, text_of(v[1]));
+}
+
+static void milliseconds_function(ARGS)
+{
+	const char *json = text_of(v[0]);
+	char *end;
+	double ms = strtod(json, &end);
+
+	if (end > json && !*end && ms >= 0 && ms < 1e14)
+		sqlite3_result_int64(context, (int64_t)(ms / 1000));
+	else
+		fail_expected(context, "milliseconds since 1970", json, text_of(v[1]));
+}
+
+static void iso_time_function(ARGS)
+{
+	int64_t time_s;
+
+	if (tk_import_parse_time(text_of(v[0]), &time_s))
+		sqlite3_result_int64(context, time_s);
+}
+
+static void after_last_function(ARGS)
+{
+	const char *text = text_of(v[0]), *at = strrchr(text, *text_of(v[1]));
+
+	if (*text)
+		sqlite3_result_text(context, at ? at + 1 : text, -1, SQLITE_TRANSIENT);
+}
+
+static void first_line_function(ARGS)
+{
+	const char *text = text_of(v[0]);
+
+	sqlite3_result_text(context, text, (int)strcspn(text, "\r\n"), SQLITE_TRANSIENT);
+}
+
+/* ---- lists and objects ----------------------------------------------------------------------- */
+
+/* Takes the value. */
+static void return_json(sqlite3_context *context, json_t *value)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	json_decref(value);
+	sqlite3_result_text(context, text, -1, free);
+}
+
+static void rest_function(ARGS)
+{
+	json_t *object = json_loads(text_of(v[0]), 0, NULL), *value;
+	const char *key;
+	void *next;
+
+	for (int i = 1; i < count; i++)
+		json_object_del(object, text_of(v[i]));
+	json_object_foreach_safe(object, next, key, value) if (json_is_null(value))
+	        json_object_del(object, key);
+	if (json_object_size(object))
+		return_json(context, object);
+	else
+		json_decref(object);
+}
+
+#define ZIP_MAX 16
+
+/* What is no list counts as a list of that value, which has no end. */
+static void zip_function(ARGS)
+{
+	json_t *lists[ZIP_MAX], *out = json_array();
+	size_t length;
+
+	for (int k = 0; k < count && k < ZIP_MAX; k++)
+		lists[k] = json_loads(text_of(v[k]), JSON_DECODE_ANY, NULL);
+	length = json_is_array(lists[0]) ? json_array_size(lists[0]) : 1;
+	for (size_t i = 0; i < length; i++) {
+		json_t *row = json_array();
+
+		for (int k = 0; k < count && k < ZIP_MAX; k++) {
+			json_t *one =
+			        json_is_array(lists[k]) ? json_array_get(lists[k], i) : lists[k];
+
+			json_array_append_new(row, one ? json_incref(one) : json_null());
+		}
+		json_array_append_new(out, row);
+	}
+	for (int k = 0; k < count && k < ZIP_MAX; k++)
+		json_decref(lists[k]);
+	return_json(context, out);
+}
+
+/* The i-th combination; the last list changes fastest. */
+static void add_combination(json_t *out, const json_t *lists, size_t i)
+{
+	size_t strides = 1;
+	const json_t *list;
+	AUTO(tk_buf) text = {0};
+	size_t k;
+
+	json_array_foreach (lists, k, list)
+		strides *= json_array_size(list);
+	json_array_foreach (lists, k, list) {
+		strides /= json_array_size(list);
+		tk_buf_add_printf(&text, "%s%s", k ? ", " : "",
+		        json_string_value(
+		                json_array_get(list, i / strides % json_array_size(list))));
+	}
+	json_array_append_new(out, json_string(tk_buf_cstr(&text)));
+}
+
+/* Whether each list has texts alone, and their combinations can be counted. */
+static bool check_lists(sqlite3_context *context, const json_t *lists, const char *place)
+{
+	double combinations = 1;
+	const json_t *list, *one;
+	size_t k, i;
+
+	json_array_foreach (lists, k, list) {
+		AUTO_TEXT at = tk_sprintf("%s[%zu]", place, k);
+		AUTO_TEXT found = json_dumps(list, JSON_ENCODE_ANY);
+
+		combinations *= (double)json_array_size(list);
+		if (!json_array_size(list)) {
+			fail_expected(context, "a list of values", found, at);
+			return false;
+		}
+		json_array_foreach (list, i, one)
+			if (!json_is_string(one)) {
+				fail_expected(context, "a list of strings", found, at);
+				return false;
+			}
+	}
+	if (combinations > 1e15)
+		fail_at(context, place, "has too many combinations");
+	return combinations <= 1e15;
+}
+
+static void product_function(ARGS)
+{
+	json_auto_t *lists = json_loads(text_of(v[0]), 0, NULL);
+	const size_t wanted = (size_t)sqlite3_value_int64(v[1]);
+
+	if (!json_array_size(lists) || !check_lists(context, lists, text_of(v[2])))
+		return;
+	json_t *out = json_array();
+
+	for (size_t i = 0; i < wanted; i++)
+		add_combination(out, lists, i);
+	return_json(context, out);
+}
+
+static void beside_function(ARGS)
+{
+	struct tk_import_sink *s = sqlite3_user_data(context);
+	const char *path = s->file->path, *slash = strrchr(path, '/');
+	AUTO_TEXT name =
+	        tk_sprintf("%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, text_of(v[0]));
+	json_t *document = json_load_file(name, 0, NULL);
+
+	if (document)
+		return_json(context, document);
+}
+
+int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *err)
+{
+	static const struct {
+		const char *name;
+		int count;
+		void (*run)(ARGS);
+	} functions[] = {{"fail", 2, fail_function}, {"expected", 3, expected_function},
+	        {"need", 2, need_function}, {"number", -1, number_function},
+	        {"real", 1, real_function}, {"text", 2, text_function},
+	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
+	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
+	        {"rest", -1, rest_function}, {"zip", -1, zip_function},
+	        {"product", 3, product_function}, {"beside", 1, beside_function}};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		int code = sqlite3_create_function_v2(sink->store->db, functions[i].name,
+		        functions[i].count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+		        sink, functions[i].run, NULL, NULL, NULL);
+
+		if (code != SQLITE_OK)
+			return tk_db_fail(
+			        sink->store, code, err, "cannot register %s", functions[i].name);
+	}
+	return 0;
 }
