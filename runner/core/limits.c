@@ -161,53 +161,6 @@ static double find_rate(const struct tk_limits *l, const struct tk_problem_spec 
 	return fmax(l->gflop_per_s[*dtype], l->gflop_per_s[other]);
 }
 
-static bool refuse(
-        char *reason, size_t size, double value, double limit, const char *unit, const char *what)
-{
-	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
-
-	snprintf(reason, size, "%s %s; this device can do at most %s",
-	        tk_format_value(value, unit, a), what, tk_format_value(limit, unit, b));
-	return false;
-}
-
-static bool allows_rate(const struct tk_limits *l, const struct tk_problem_spec *p, double ns,
-        char *reason, size_t size)
-{
-	uint32_t dtype = 0;
-	char what[32];
-	double limit = find_rate(l, p, &dtype), rate = tk_problem_min_flops(p) / ns;
-
-	if (!(limit > 0) || rate <= limit)
-		return true;
-	snprintf(what, sizeof what, "in %s", tk_dtype_name(dtype));
-	return refuse(reason, size, rate, limit, "gflop_per_s", what);
-}
-
-/* Of the bytes of one rotation over all sets, the caches may still hold as many as they have room
- * for; all others come from memory again, or go there. */
-static bool allows_memory(const struct tk_limits *l, const struct tk_problem_spec *p,
-        const struct tk_limits_timing *t, char *reason, size_t size)
-{
-	double sets = fmax(t->sets, 1);
-	double bytes = tk_problem_min_bytes(p) - CACHES_PER_LAST_LEVEL * l->cache_bytes / sets;
-	double bandwidth = bytes / t->median_ns;
-
-	if (!(l->memory_gb_per_s > 0) || !(l->cache_bytes > 0) || bandwidth <= l->memory_gb_per_s)
-		return true;
-	return refuse(reason, size, bandwidth, l->memory_gb_per_s, "gb_per_s", "from memory");
-}
-
-static bool allows_cache(const struct tk_limits *l, const struct tk_problem_spec *p, double ns,
-        char *reason, size_t size)
-{
-	double bandwidth = tk_problem_min_bytes(p) / ns;
-
-	if (!(l->cache_gb_per_s > 0) || bandwidth <= l->cache_gb_per_s)
-		return true;
-	return refuse(reason, size, bandwidth, l->cache_gb_per_s, "gb_per_s", "from caches");
-}
-
 bool tk_limits_is_launch(const struct tk_problem_spec *p)
 {
 	return p->abi.op == TK_OP_COPY && p->ceiling.bytes == 1;
@@ -235,8 +188,33 @@ static bool allows_launch(const struct tk_limits *l, const struct tk_problem_spe
 bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
         const struct tk_limits_timing *t, char *reason, size_t size)
 {
-	return allows_launch(l, p, t->median_ns, reason, size) &&
-	       allows_rate(l, p, t->median_ns, reason, size) &&
-	       allows_memory(l, p, t, reason, size) &&
-	       allows_cache(l, p, t->median_ns, reason, size);
+	uint32_t dtype = 0;
+	double ns = t->median_ns, rate_limit = find_rate(l, p, &dtype),
+	       bytes = tk_problem_min_bytes(p);
+	/* Of the bytes of one rotation over all sets, the caches may still hold as many as they have
+	 * room for; all others come from memory again, or go there. */
+	double from_memory = bytes - CACHES_PER_LAST_LEVEL * l->cache_bytes / fmax(t->sets, 1);
+	const struct {
+		double value, limit; /* limit 0: unknown */
+		const char *unit, *what, *type;
+	} rates[] = {
+	        {tk_problem_min_flops(p) / ns, rate_limit, "gflop_per_s", "in ",
+	                tk_dtype_name(dtype)},
+	        {from_memory / ns, l->cache_bytes > 0 ? l->memory_gb_per_s : 0, "gb_per_s",
+	                "from memory", ""},
+	        {bytes / ns, l->cache_gb_per_s, "gb_per_s", "from caches", ""},
+	};
+	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
+
+	if (!allows_launch(l, p, ns, reason, size))
+		return false;
+	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+		if (!(rates[i].limit > 0) || rates[i].value <= rates[i].limit)
+			continue;
+		snprintf(reason, size, "%s %s%s; this device can do at most %s",
+		        tk_format_value(rates[i].value, rates[i].unit, a), rates[i].what,
+		        rates[i].type, tk_format_value(rates[i].limit, rates[i].unit, b));
+		return false;
+	}
+	return true;
 }

@@ -236,43 +236,11 @@ static double used_share(const struct tk_problem_spec *p, const struct tk_tensor
 	return p->abi.op == TK_OP_GEMM ? (row - (double)p->pad) / row : 1;
 }
 
-/* Of the tensors that `counts`; 0: the problem is invalid. */
-static double sum_bytes(const struct tk_problem_spec *p,
-        bool (*counts)(const struct tk_problem_spec *p, uint32_t tensor, bool output))
-{
-	struct tk_tensor t[TK_T_MAX];
-	uint32_t count = 0;
-	double sum = 0;
-
-	if (tk_problem_list_tensors(p, t, &count, NULL))
-		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (counts(p, i, t[i].output))
-			sum += (double)t[i].bytes * used_share(p, &t[i]);
-	return sum;
-}
-
 /* The optional LSE of the forward pass does not count, so that the figure is the usual one:
  * e (B Sq H D + B Sk Hkv (D + Dv) + B Sq H Dv). */
 static bool is_counted(const struct tk_problem_spec *p, uint32_t tensor, bool output)
 {
 	return !(p->abi.op == TK_OP_ATTENTION && tensor == TK_T_LSE && output);
-}
-
-static bool is_input(const struct tk_problem_spec *p, uint32_t tensor, bool output)
-{
-	(void)p, (void)tensor;
-	return !output;
-}
-
-double tk_problem_bytes(const struct tk_problem_spec *p)
-{
-	double sum = sum_bytes(p, is_counted);
-
-	/* A cache is read as often as the problem says: its traffic is what is asked for. */
-	return p->abi.op == TK_OP_READ
-	               ? sum + (double)(p->ceiling.passes - 1) * sum_bytes(p, is_input)
-	               : sum;
 }
 
 /* A backward pass may compute O and the log-sum-exp again, and queries that see no key need not be
@@ -288,7 +256,30 @@ static bool is_always_moved(const struct tk_problem_spec *p, uint32_t tensor, bo
 	return output || tensor == TK_T_K || tensor == TK_T_V || !a->causal || a->sq <= a->skv;
 }
 
+/* Each input `passes` times; 0: the problem is invalid. */
+static double sum_bytes(const struct tk_problem_spec *p, double passes,
+        bool (*counts)(const struct tk_problem_spec *p, uint32_t tensor, bool output))
+{
+	struct tk_tensor t[TK_T_MAX];
+	uint32_t count = 0;
+	double sum = 0;
+
+	if (tk_problem_list_tensors(p, t, &count, NULL))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (counts(p, i, t[i].output))
+			sum += (t[i].output ? 1 : passes) * (double)t[i].bytes *
+			       used_share(p, &t[i]);
+	return sum;
+}
+
+double tk_problem_bytes(const struct tk_problem_spec *p)
+{
+	/* A cache is read as often as the problem says: its traffic is what is asked for. */
+	return sum_bytes(p, p->abi.op == TK_OP_READ ? (double)p->ceiling.passes : 1, is_counted);
+}
+
 double tk_problem_min_bytes(const struct tk_problem_spec *p)
 {
-	return sum_bytes(p, is_always_moved);
+	return sum_bytes(p, 1, is_always_moved);
 }
