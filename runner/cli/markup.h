@@ -25,12 +25,5 @@ int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err);
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
 /* Prints one line: a control character of its texts becomes '?'. */
 void tk_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* CSV: quoted; a text that a spreadsheet would run as a formula gets a leading apostrophe. */
-void tk_csv_put_text(FILE *out, const char *s);
-/* ",1.5"; "," for a number that is not finite. */
-void tk_csv_put_number(FILE *out, double x);
-/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C)
- * cannot show. Returns `s`. */
-const char *tk_text_to_plain(char *s);
 
 #endif

@@ -20,40 +20,20 @@
 #define SHORTEN_MIN 16
 #define WRAP_LEAST 12 /* where nothing is left to drop */
 
+struct column_state {
+	bool used, varies, dropped;
+	char *first;           /* value of a VARIED column */
+	size_t width, heading; /* of the widest text, and of the heading alone */
+};
+
 struct tk_table {
 	struct libscols_table *scols;
 	struct libscols_line *line;
 	const struct tk_column *columns;
+	struct column_state states[COLUMNS_MAX];
 	size_t rows;
-	bool color, failed;
-	bool used[COLUMNS_MAX];   /* columns with a value */
-	char *first[COLUMNS_MAX]; /* value of a VARIED column */
-	bool varies[COLUMNS_MAX];
-	bool dropped[COLUMNS_MAX];
-	bool may_cut_all;          /* texts of any column */
-	size_t width[COLUMNS_MAX]; /* of the widest value */
+	bool color, failed, may_cut_all; /* texts of any column */
 };
-
-static int column_flags(unsigned flags)
-{
-	return (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
-	       (flags & (TK_COLUMN_CUT | TK_COLUMN_SHORTEN) ? SCOLS_FL_TRUNC : 0) |
-	       (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
-}
-
-struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns)
-{
-	struct tk_table *t = tk_calloc(1, sizeof *t);
-
-	t->columns = columns;
-	t->color = !g->no_color;
-	t->scols = tk_check_memory(scols_new_table());
-	for (const struct tk_column *c = columns; c->name; c++)
-		tk_check_memory(
-		        scols_table_new_column(t->scols, c->name, 0, column_flags(c->flags)));
-	scols_table_enable_colors(t->scols, t->color);
-	return t;
-}
 
 /* Columns that the text takes on a terminal. */
 static size_t text_width(const char *text)
@@ -63,6 +43,26 @@ static size_t text_width(const char *text)
 	int width = n < sizeof wide / sizeof *wide ? wcswidth(wide, n) : -1;
 
 	return width < 0 ? strlen(text) : (size_t)width;
+}
+
+struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns)
+{
+	struct tk_table *t = tk_calloc(1, sizeof *t);
+
+	t->columns = columns;
+	t->color = !g->no_color;
+	t->scols = tk_check_memory(scols_new_table());
+	for (size_t i = 0; columns[i].name; i++) {
+		unsigned flags = columns[i].flags;
+
+		t->states[i].width = t->states[i].heading = text_width(columns[i].name);
+		tk_check_memory(scols_table_new_column(t->scols, columns[i].name, 0,
+		        (flags & TK_COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
+		                (flags & (TK_COLUMN_CUT | TK_COLUMN_SHORTEN) ? SCOLS_FL_TRUNC : 0) |
+		                (flags & TK_COLUMN_WRAP ? SCOLS_FL_WRAP : 0)));
+	}
+	scols_table_enable_colors(t->scols, t->color);
+	return t;
 }
 
 static size_t column_index(const struct tk_table *t, const char *name)
@@ -76,40 +76,65 @@ static size_t column_index(const struct tk_table *t, const char *name)
 
 void tk_table_add_row(struct tk_table *t)
 {
-	if (!t)
-		return;
 	t->line = tk_check_memory(scols_table_new_line(t->scols, NULL));
 	t->rows++;
 }
 
+/* Replaces, in place, the signs that a terminal with one byte per character (cron, LC_ALL=C) cannot
+ * show. */
+static void make_plain(char *s)
+{
+	static const struct {
+		const char *sign, *instead;
+	} signs[] = {{"\u00a0", " "}, {"\u00b5", "u"}, {"\u00b1", "+-"}, {"\u00d7", "x"},
+	        {"\u2013", "-"}, {"\u2212", "-"}};
+	char *to = s;
+
+	if (MB_CUR_MAX > 1)
+		return;
+	for (const char *p = s; *p;) {
+		size_t i = 0;
+
+		while (i < sizeof signs / sizeof *signs &&
+		        strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)
+			i++;
+		if (i == sizeof signs / sizeof *signs) {
+			*to++ = *p++;
+			continue;
+		}
+		p += strlen(signs[i].sign);
+		/* No NUL: after a sign of two bytes it would end the text. */
+		const size_t len = strlen(signs[i].instead);
+
+		memcpy(to, signs[i].instead, len);
+		to += len;
+	}
+	*to = '\0';
+}
+
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)
 {
+	const size_t i = column_index(t, column), old = t->states[i].width;
+	struct column_state *c = &t->states[i];
 	va_list ap;
 	char *text;
-	size_t i;
 
-	if (!t || !t->line)
-		return;
-	i = column_index(t, column);
 	va_start(ap, fmt);
 	text = tk_vsprintf(fmt, ap);
 	va_end(ap);
 	tk_text_sanitize(text, "", '?');
-	tk_text_to_plain(text);
+	make_plain(text);
 	if (!t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
 		t->failed = true;
 		free(text);
 		return;
 	}
-	if (*text && i < COLUMNS_MAX) {
-		size_t width = text_width(text);
-
-		t->used[i] = true;
-		if (t->columns[i].flags & TK_COLUMN_VARIED && !t->first[i])
-			t->first[i] = tk_strdup(text);
-		t->varies[i] |= t->first[i] && strcmp(t->first[i], text) != 0;
-		t->width[i] = width > t->width[i] ? width : t->width[i];
-	}
+	if (!*text)
+		return;
+	c->used = true;
+	c->first = c->first ? c->first : tk_strdup(text);
+	c->varies |= strcmp(c->first, text) != 0;
+	c->width = text_width(text) > old ? text_width(text) : old;
 }
 
 static void show_number(double x, enum tk_show show, char out[TK_FORMAT_SIZE])
@@ -193,25 +218,24 @@ void tk_table_set_value(struct tk_table *t, const char *column, double value, co
 
 void tk_table_set_color(struct tk_table *t, const char *column, const char *color)
 {
-	struct libscols_cell *cell;
+	struct libscols_cell *cell = scols_line_get_cell(t->line, column_index(t, column));
 
-	if (!t || !t->line || !t->color)
-		return;
-	cell = scols_line_get_cell(t->line, column_index(t, column));
-	if (cell)
+	if (t->color && cell)
 		scols_cell_set_color(cell, color);
 }
 
 static bool is_hidden(const struct tk_table *t, size_t i)
 {
-	return i >= COLUMNS_MAX || t->dropped[i] ||
-	       ((t->columns[i].flags & TK_COLUMN_OPTIONAL) && !t->used[i]) ||
-	       ((t->columns[i].flags & TK_COLUMN_VARIED) && !t->varies[i]);
+	const unsigned flags = t->columns[i].flags;
+	const struct column_state *c = &t->states[i];
+
+	return c->dropped || ((flags & TK_COLUMN_OPTIONAL) && !c->used) ||
+	       ((flags & TK_COLUMN_VARIED) && !c->varies);
 }
 
 static void set_flags(struct tk_table *t)
 {
-	for (size_t i = 0; t->columns[i].name && i < COLUMNS_MAX; i++) {
+	for (size_t i = 0; t->columns[i].name; i++) {
 		struct libscols_column *column = scols_table_get_column(t->scols, i);
 
 		if (is_hidden(t, i))
@@ -232,13 +256,6 @@ static size_t terminal_width(FILE *out)
 	return width ? width : 80;
 }
 
-static size_t column_width(const struct tk_table *t, size_t i)
-{
-	size_t heading = text_width(t->columns[i].name);
-
-	return t->width[i] > heading ? t->width[i] : heading;
-}
-
 /* Width of the visible columns, counting at most `wrapped` for those that may be wrapped. */
 static size_t width_needed(const struct tk_table *t, size_t wrapped)
 {
@@ -248,8 +265,8 @@ static size_t width_needed(const struct tk_table *t, size_t wrapped)
 		unsigned flags = t->columns[i].flags;
 		size_t most = flags & TK_COLUMN_WRAP      ? wrapped
 		              : flags & TK_COLUMN_SHORTEN ? SHORTEN_MIN
-		                                          : SIZE_MAX;
-		size_t width = is_hidden(t, i) ? 0 : column_width(t, i);
+		                                          : SIZE_MAX,
+		       width = t->states[i].width;
 
 		if (!is_hidden(t, i))
 			sum += 1 + (width > most ? most : width);
@@ -260,10 +277,9 @@ static size_t width_needed(const struct tk_table *t, size_t wrapped)
 /* A number is never cut, a text to its heading at most. 0: hidden. */
 static size_t least_width(const struct tk_table *t, size_t i)
 {
-	if (is_hidden(t, i))
-		return 0;
-	return t->columns[i].flags & TK_COLUMN_RIGHT ? column_width(t, i)
-	                                             : text_width(t->columns[i].name);
+	const struct column_state *c = &t->states[i];
+
+	return is_hidden(t, i) ? 0 : t->columns[i].flags & TK_COLUMN_RIGHT ? c->width : c->heading;
 }
 
 /* Drops columns, but not the first, until the others fit if their texts are cut. The widest goes
@@ -282,27 +298,23 @@ static void drop_widest_columns(struct tk_table *t, size_t width)
 		}
 		if (sum <= width || !widest)
 			return;
-		t->dropped[widest] = true;
+		t->states[widest].dropped = true;
 	}
-}
-
-static unsigned drop_order(const struct tk_column *c)
-{
-	return c->flags >> 8;
 }
 
 /* The column to drop first; the index of the end of the list: none. */
 static size_t least_wanted(const struct tk_table *t)
 {
-	size_t found = 0, i;
+	size_t found = SIZE_MAX, i;
 
-	while (t->columns[found].name && (is_hidden(t, found) || !drop_order(&t->columns[found])))
-		found++;
-	for (i = found; t->columns[i].name; i++)
-		if (!is_hidden(t, i) && drop_order(&t->columns[i]) &&
-		        drop_order(&t->columns[i]) < drop_order(&t->columns[found]))
+	for (i = 0; t->columns[i].name; i++) {
+		unsigned order = t->columns[i].flags >> 8;
+
+		if (!is_hidden(t, i) && order &&
+		        (found == SIZE_MAX || order < t->columns[found].flags >> 8))
 			found = i;
-	return found;
+	}
+	return found == SIZE_MAX ? i : found;
 }
 
 /* Breaks lines between words, in place, so that each fits into `width` if its words do. */
@@ -350,7 +362,7 @@ static void fit(struct tk_table *t, size_t width)
 	size_t others = 0, drop;
 
 	while (width_needed(t, WRAP_MIN) > width && t->columns[drop = least_wanted(t)].name)
-		t->dropped[drop] = true;
+		t->states[drop].dropped = true;
 	scols_table_set_termwidth(t->scols, width);
 	t->may_cut_all = width_needed(t, WRAP_LEAST) > width;
 	if (t->may_cut_all) {
@@ -360,7 +372,7 @@ static void fit(struct tk_table *t, size_t width)
 	others = width_needed(t, 0);
 	for (size_t i = 0; t->columns[i].name; i++)
 		if ((t->columns[i].flags & TK_COLUMN_WRAP) && !is_hidden(t, i) &&
-		        others + WRAP_LEAST <= width && others + column_width(t, i) > width) {
+		        others + WRAP_LEAST <= width && others + t->states[i].width > width) {
 			wrap_column(t, i, width - others);
 			return;
 		}
@@ -368,9 +380,7 @@ static void fit(struct tk_table *t, size_t width)
 
 bool tk_table_is_dropped(const struct tk_table *t, const char *column)
 {
-	size_t i = t ? column_index(t, column) : COLUMNS_MAX;
-
-	return i < COLUMNS_MAX && t->dropped[i];
+	return t->states[column_index(t, column)].dropped;
 }
 
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err)
@@ -395,7 +405,7 @@ void tk_table_free(struct tk_table *t)
 	if (!t)
 		return;
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
-		free(t->first[i]);
+		free(t->states[i].first);
 	scols_unref_table(t->scols);
 	free(t);
 }
@@ -409,25 +419,15 @@ int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err)
 }
 
 int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
-        bool as_json, const char *empty, struct tk_error *err)
+        bool as_json, struct tk_error *err)
 {
-	struct tk_table *t = NULL;
+	struct tk_table *t = tk_table_new(g, columns);
 	const json_t *row;
 	size_t i;
-	int status = TK_OK;
 
-	if (as_json)
-		return tk_command_print_json(rows, err);
-	if (!json_array_size(rows) && empty) {
-		puts(empty);
-	} else {
-		t = tk_table_new(g, columns);
-		json_array_foreach (rows, i, row)
-			tk_table_add_record(t, row);
-		status = tk_table_finish(t, stdout, err);
-	}
-	json_decref(rows);
-	return status;
+	json_array_foreach (rows, i, row)
+		tk_table_add_record(t, row);
+	return tk_records_finish(t, rows, as_json, err);
 }
 
 int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err)
@@ -511,26 +511,26 @@ struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double med
 	return r;
 }
 
+/* 0: not known. An imported history may have problems of other languages. */
+static double find_peak(const char *problem, const char *device_name)
+{
+	struct tk_problem_spec spec;
+
+	return tk_problem_parse(&spec, problem, NULL) ? 0
+	                                              : tk_datasheet_find_peak(device_name, &spec);
+}
+
 struct tk_rate tk_rate_from_problem(
         const char *problem, double flops, const char *device_name, double value, const char *unit)
 {
-	struct tk_problem_spec spec;
-	double peak = 0;
-
 	if (tk_unit_from_name(unit) != TK_UNIT_NS)
 		return (struct tk_rate){NAN, NAN};
-	/* An imported history may have problems of other languages. */
-	if (!tk_problem_parse(&spec, problem, NULL))
-		peak = tk_datasheet_find_peak(device_name, &spec);
-	return tk_rate_compute(flops, peak, value);
+	return tk_rate_compute(flops, find_peak(problem, device_name), value);
 }
 
 static char *compute_peak(const struct tk_arg *args)
 {
-	struct tk_problem_spec spec;
-	double peak = tk_problem_parse(&spec, args[0].text, NULL)
-	                      ? 0
-	                      : tk_datasheet_find_peak(args[1].text, &spec);
+	double peak = find_peak(args[0].text, args[1].text);
 
 	return peak > 0 ? tk_sprintf("%.17g", peak) : NULL;
 }

@@ -79,9 +79,9 @@ void tk_table_free(struct tk_table *t);
 /* A command that lists is a query, whose rows are JSON objects, and the columns of a table that
  * show their members. */
 
-/* Prints rows as JSON, or as a table; `empty` where there are none (text only). Frees `rows`. */
+/* Prints rows as JSON, or as a table. Frees `rows`. */
 int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
-        bool as_json, const char *empty, struct tk_error *err);
+        bool as_json, struct tk_error *err);
 
 /* The end of a list that has both: prints one of them and frees them. */
 int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err);

@@ -257,7 +257,7 @@ static int print_list(const struct tk_globals *g, const struct tk_column *column
 
 	if (json_array_size(rows))
 		puts("");
-	return tk_records_print(g, columns, json_incref(rows), false, NULL, err);
+	return tk_records_print(g, columns, json_incref(rows), false, err);
 }
 
 static int show_night(

@@ -197,7 +197,7 @@ static int list_machines(struct tk_globals *g, struct tk_error *err)
 		        err, TK_EUSAGE, "list: unexpected argument \"%s\"", machine_opt.old_name);
 	TRY(tk_command_open(g, TK_OPENS_READ, err));
 	TRY(tk_records_select(g->store, list_sql, TK_NO_ARGS, &rows, err));
-	return tk_records_print(g, columns, json_incref(rows), machine_opt.json, NULL, err);
+	return tk_records_print(g, columns, json_incref(rows), machine_opt.json, err);
 }
 
 static int check_known(struct tk_store *s, const char *name, struct tk_error *err)

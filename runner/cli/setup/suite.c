@@ -361,7 +361,7 @@ static int inputs_list(const struct tk_globals *g, const char *root, struct tk_e
 	}
 	tk_names_free(names, count);
 	return status ? status
-	              : tk_records_print(g, columns, json_incref(rows), inputs_opt.json, NULL, err);
+	              : tk_records_print(g, columns, json_incref(rows), inputs_opt.json, err);
 }
 
 static int run_inputs(struct tk_globals *g, struct tk_error *err)
