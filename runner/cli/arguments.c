@@ -160,67 +160,52 @@ static int find_alert(struct tk_store *s, const char *text, struct tk_series_ref
 	        "  substr(group_uid, 1, length(?1)) = ?1 AS \"is_group:bool\" FROM alert_v"
 	        " WHERE substr(group_uid, 1, length(?1)) = ?1 OR substr(uid, 1, length(?1)) = ?1"
 	        " ORDER BY 8 DESC, group_uid, abs(change) DESC, uid";
-	const struct tk_arg *args = TK_ARGS(text);
-	json_t *rows, *first;
-	int status = tk_records_select(s, sql, args, &rows, err);
-	size_t others = 0;
+	json_auto_t *rows = NULL;
+	const json_t *first, *row;
+	size_t i;
 
+	TRY(tk_records_select(s, sql, TK_ARGS(text), &rows, err));
 	first = json_array_get(rows, 0);
 	*found = first != NULL;
-	for (size_t i = 1; i < json_array_size(rows); i++)
-		others += !json_is_true(json_object_get(first, "is_group")) ||
-		          strcmp(tk_record_text(json_array_get(rows, i), "group_uid"),
-		                  tk_record_text(first, "group_uid")) != 0;
-	if (!status && others)
-		status = tk_fail(err, TK_EUSAGE,
-		        "\"%.80s\" is ambiguous: several alerts start with it", text);
-	else if (!status && first && !*tk_record_text(first, "slug"))
-		status = tk_fail(err, TK_EUSAGE, "alert %s does not belong to one series: %s", text,
+	json_array_foreach (rows, i, row)
+		if (i && (!json_is_true(json_object_get(first, "is_group")) ||
+		                 strcmp(tk_record_text(row, "group_uid"),
+		                         tk_record_text(first, "group_uid")) != 0))
+			return tk_fail(err, TK_EUSAGE,
+			        "\"%.80s\" is ambiguous: several alerts start with it", text);
+	if (first && !*tk_record_text(first, "slug"))
+		return tk_fail(err, TK_EUSAGE, "alert %s does not belong to one series: %s", text,
 		        tk_record_text(first, "title"));
-	else if (!status && first)
+	if (first)
 		take(first, out);
-	json_decref(rows);
-	return status;
-}
-
-/* The range of revisions of the newest alert of the series. */
-static int find_range(struct tk_store *s, struct tk_series_ref *out, struct tk_error *err)
-{
-	static const char sql[] = "SELECT series_id AS id, series AS slug, good_rev, bad_rev"
-	                          " FROM alert_v WHERE series_id = ?1"
-	                          " ORDER BY opened_s DESC LIMIT 1";
-	const struct tk_arg *args = TK_ARGS(out->series_id);
-	json_t *rows;
-	int status = tk_records_select(s, sql, args, &rows, err);
-
-	if (json_array_size(rows))
-		take(json_array_get(rows, 0), out);
-	json_decref(rows);
-	return status;
+	return TK_OK;
 }
 
 int tk_series_ref_resolve(
         struct tk_store *s, const char *text, struct tk_series_ref *out, struct tk_error *err)
 {
+	/* The range of revisions is that of the newest alert of the series. */
+	static const char sql[] =
+	        "SELECT s.id, s.slug, a.good_rev, a.bad_rev FROM series s LEFT JOIN alert_v a"
+	        " ON a.series_id = s.id WHERE s.id = ?1 ORDER BY a.opened_s DESC LIMIT 1";
+	json_auto_t *found = NULL, *row = NULL;
 	enum tk_likeness likeness;
 	bool is_alert = false;
-	json_t *found;
-	int status;
 
 	*out = (struct tk_series_ref){0};
 	if (strlen(text) >= ALERT_DIGITS_MIN)
 		TRY(find_alert(s, text, out, &is_alert, err));
 	if (is_alert)
 		return TK_OK;
-	status = tk_series_find(s, text, NULL, &found, &likeness, err);
-	if (!status && json_array_size(found) > 1)
-		status = fail_many(found, text, err);
-	else if (!status && !json_array_size(found))
-		status = tk_fail(err, TK_EUSAGE,
+	TRY(tk_series_find(s, text, NULL, &found, &likeness, err));
+	if (!json_array_size(found))
+		return tk_fail(err, TK_EUSAGE,
 		        "no series or alert matches \"%s\"; `tracker show '*'` lists the series",
 		        text);
-	else if (!status)
-		take(json_array_get(found, 0), out);
-	json_decref(found);
-	return status ? status : find_range(s, out, err);
+	if (json_array_size(found) > 1)
+		return fail_many(found, text, err);
+	TRY(tk_records_select_one(s, sql,
+	        TK_ARGS((int64_t)tk_record_number(json_array_get(found, 0), "id")), &row, err));
+	take(row, out);
+	return TK_OK;
 }

@@ -1,6 +1,7 @@
 /* The live line: [measure] 120/340  35 %  3 min 20 s left  gemm f32 512x512x512 */
 #include "cli/progress.h"
 
+#include <math.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -25,36 +26,22 @@ static size_t terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-/* Print no estimate before the second item and the first second: it would be a guess. */
-static void add_eta(const struct tk_progress *p, struct tk_buf *line)
+/* No estimate before the second item and the first second: it would be a guess. */
+static void compose(const struct tk_progress *p, struct tk_buf *text)
 {
-	double elapsed = (double)(tk_clock_monotonic_ns() - p->stage_ns) * 1e-9;
-	char text[32];
+	double elapsed_s = (double)(tk_clock_monotonic_ns() - p->stage_ns) * 1e-9,
+	       left_s = round(elapsed_s / (double)p->done * (double)(p->total - p->done));
+	char left[32];
 
-	if (p->done < 2 || p->done >= p->total || elapsed < 1)
-		return;
-	tk_duration_format(
-	        (double)(int64_t)(elapsed / (double)p->done * (double)(p->total - p->done) + 0.5),
-	        text, sizeof text);
-	tk_buf_add_printf(line, "  %s left", text);
-}
-
-static void compose(const struct tk_progress *p, struct tk_buf *line)
-{
-	struct tk_buf text = TK_BUF_INIT;
-
-	tk_buf_add_printf(&text, "[%s]", p->stage);
-	if (p->total) {
+	tk_buf_add_printf(text, "[%s]", p->stage);
+	if (p->total)
 		tk_buf_add_printf(
-		        &text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
-		add_eta(p, &text);
-	}
+		        text, " %zu/%zu  %zu %%", p->done, p->total, p->done * 100 / p->total);
+	if (p->done >= 2 && p->done < p->total && elapsed_s >= 1)
+		tk_buf_add_printf(text, "  %s left", tk_duration_format(left_s, left, sizeof left));
 	if (*p->current)
-		tk_buf_add_printf(&text, "  %s", p->current);
-	if (text.data && !text.status)
-		tk_text_sanitize(text.data, "", '?');
-	tk_buf_add_str(line, tk_buf_cstr(&text));
-	tk_buf_free(&text);
+		tk_buf_add_printf(text, "  %s", p->current);
+	tk_text_sanitize(text->data, "", '?');
 }
 
 /* Bytes of the first `columns` characters. Wide characters are rare enough to be ignored. */

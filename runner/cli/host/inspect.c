@@ -241,10 +241,10 @@ static json_t *inspect_limits(void)
 	        "memory_bytes", memory < 0x1p60 ? json_integer((json_int_t)memory) : json_null());
 }
 
-/* The first version number in a text, as 12.2.0; NULL: none. Free it. */
+/* The first version number in a text, which may be NULL, as 12.2.0; NULL: none. Free it. */
 static char *find_version(const char *text)
 {
-	for (const char *p = text; *p; p++) {
+	for (const char *p = text; p && *p; p++) {
 		size_t n;
 
 		if (!isdigit((unsigned char)*p))
@@ -272,18 +272,11 @@ static char *run_output(const char *const *argv)
 	return text;
 }
 
-static json_t *tool(const char *name, const char *purpose)
+/* path, version: may be NULL. */
+static json_t *entry(const char *name, const char *path, const char *version)
 {
-	const char *argv[] = {name, "--version", NULL};
-	AUTO_TEXT path = NULL;
-
-	if (!tk_process_find_program(name, &path))
-		return json_pack(
-		        "{s:s, s:n, s:n, s:s}", "name", name, "path", "version", "for", purpose);
-	AUTO_TEXT output = run_output(argv);
-	AUTO_TEXT version = output ? find_version(output) : NULL;
-	return json_pack("{s:s, s:o, s:o, s:s}", "name", name, "path", text_or_null(path),
-	        "version", text_or_null(version), "for", purpose);
+	return json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version",
+	        text_or_null(version));
 }
 
 static json_t *inspect_tools(void)
@@ -311,8 +304,17 @@ static json_t *inspect_tools(void)
 	};
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-		json_array_append_new(list, tool(tools[i].name, tools[i].purpose));
+	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+		const char *argv[] = {tools[i].name, "--version", NULL};
+		AUTO_TEXT path = NULL;
+		AUTO_TEXT output =
+		        tk_process_find_program(argv[0], &path) ? run_output(argv) : NULL;
+		AUTO_TEXT version = find_version(output);
+		json_t *tool = entry(argv[0], path, version);
+
+		json_object_set_new(tool, "for", json_string(tools[i].purpose));
+		json_array_append_new(list, tool);
+	}
 	return list;
 }
 
@@ -337,31 +339,17 @@ static char *library_path(const char *cache, const char *name)
 	return NULL;
 }
 
-static char *package_version(const char *package)
-{
-	const char *argv[] = {"pkg-config", "--modversion", package, NULL};
-	AUTO_TEXT output = *package ? run_output(argv) : NULL;
-
-	return output ? find_version(output) : NULL;
-}
-
-/* libopenblas-r0.3.21.so, libnvidia-ml.so.580.65.06 */
-static char *find_file_version(const char *path)
-{
-	const char *base = path ? strrchr(path, '/') : NULL;
-
-	return base ? find_version(base) : NULL;
-}
-
+/* A version is that of pkg-config, else of the file: libopenblas-r0.3.21.so, libcuda.so.580.65.06 */
 static json_t *library(const char *cache, const char *name, const char *file, const char *package)
 {
+	const char *argv[] = {"pkg-config", "--modversion", package, NULL};
 	AUTO_TEXT path = library_path(cache, file);
-	AUTO_TEXT version = path ? package_version(package) : NULL;
+	AUTO_TEXT output = path && *package ? run_output(argv) : NULL;
+	AUTO_TEXT version = find_version(output);
 
 	if (!version)
-		version = find_file_version(path);
-	return json_pack("{s:s, s:o, s:o}", "name", name, "path", text_or_null(path), "version",
-	        text_or_null(version));
+		version = find_version(path ? strrchr(path, '/') : NULL);
+	return entry(name, path, version);
 }
 
 /* A driver has a version file while its module is loaded. */
@@ -370,8 +358,7 @@ static json_t *driver(const char *name, const char *path)
 	AUTO_TEXT text = read_file("%s", path);
 	AUTO_TEXT version = find_version(text);
 
-	return json_pack("{s:s, s:o, s:o}", "name", name, "path",
-	        version ? text_or_null(path) : json_null(), "version", text_or_null(version));
+	return entry(name, version ? path : NULL, version);
 }
 
 static json_t *inspect_libraries(void)
@@ -405,12 +392,10 @@ static json_t *inspect_libraries(void)
 
 void tk_doctor_inspect(json_t *report)
 {
-	json_object_set_new(report, "system", inspect_system());
-	json_object_set_new(report, "cpu", inspect_cpu());
-	json_object_set_new(report, "memory", inspect_memory());
-	json_object_set_new(report, "limits", inspect_limits());
-	json_object_set_new(report, "tools", inspect_tools());
-	json_object_set_new(report, "libraries", inspect_libraries());
+	json_object_update_new(report,
+	        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "system", inspect_system(), "cpu",
+	                inspect_cpu(), "memory", inspect_memory(), "limits", inspect_limits(),
+	                "tools", inspect_tools(), "libraries", inspect_libraries()));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
