@@ -1,13 +1,7 @@
 /* Writes a site: loads the history, renders the pages, publishes the folder. */
 #include "site_gen/site.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/assets.h"

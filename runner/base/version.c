@@ -2,7 +2,6 @@
  * ordering": 1.0.dev1 < 1.0a1.dev1 < 1.0a1 < 1.0rc1 < 1.0 < 1.0+local < 1.0.post1. */
 #include "base/base.h"
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 static bool read_number(const char **p, int64_t *out)

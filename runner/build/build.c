@@ -1,22 +1,10 @@
 /* Runs an adapter on a revision and publishes what it leaves. */
 #include "build/build.h"
-#include "base/buf.h"
-#include "base/cgroup.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "base/sandbox.h"
-#include "base/try.h"
 #include "build/build_internal.h"
 #include "upstream/repo.h"
-#include <jansson.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 

@@ -1,11 +1,9 @@
 /* What the files of runner/build/ share. */
 #ifndef TK_BUILD_INTERNAL_H
 #define TK_BUILD_INTERNAL_H
-#include "base/hash.h"
+#include "base/base.h"
 #include "build/build.h"
-#include <stdbool.h>
 
-struct tk_error;
 struct tk_lock;
 
 /* key.c */

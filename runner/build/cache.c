@@ -3,18 +3,10 @@
  *
  * The modification time of manifest.json is the time of last use. Builders of one key wait for each
  * other with a lock in artifacts/locks/. */
-#include "base/archive.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build_internal.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

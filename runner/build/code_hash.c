@@ -1,16 +1,10 @@
 /* Hashes of machine code and its constants that do not depend on addresses: equal code has equal
  * hashes, whatever the commit. */
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build_internal.h"
 #include "build/device_code.h"
 #include "build/elf.h"
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Adds the bytes of [address, address + size); a relocated place counts as its offset, type and
  * target. */

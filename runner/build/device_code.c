@@ -7,14 +7,8 @@
  * or not (Clang documentation, "Clang Offload Bundler"); in a bundle is an ELF for each processor
  * (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later). */
 #include "build/device_code.h"
-#include "base/archive.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include <gelf.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct tk_device_image {
 	Elf *elf;

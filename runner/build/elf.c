@@ -1,14 +1,9 @@
 /* Reads a shared object. Every number of an object is checked before it is used: it may come from
  * another machine. */
 #include "build/elf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool has_prefix(const char *name, const char *prefix)

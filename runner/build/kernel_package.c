@@ -1,17 +1,9 @@
 /* Compiled kernel packages as backends of an artifact: what their code objects contain. Only what
  * identifies the code is read here; the launcher checks the rest when it loads a package. */
 #include "core/kernel_package.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "build/build_internal.h"
 #include "build/device_code.h"
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MANIFEST_MAX ((size_t)1 << 20)
 #define CODE_MAX ((size_t)256 << 20)

@@ -1,17 +1,9 @@
 /* The key of an artifact: a hash of everything that decides its content. */
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "build/build_internal.h"
 #include "upstream/repo.h"
 #include <ctype.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LIST_MAX 65536

@@ -1,14 +1,6 @@
 /* manifest.json: reading, verifying, writing. */
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build_internal.h"
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MANIFEST_MAX ((size_t)8 << 20)

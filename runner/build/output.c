@@ -3,17 +3,10 @@
  * Files are copied into a folder that the build could not write to: whatever is read later is a
  * regular file that nobody changes any more. Every file is opened relative to its folder,
  * without following links and without waiting for FIFOs. */
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build_internal.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,14 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/csv.h"
-#include "base/json.h"
-#include "core/ab.h"
 #include "core/verdict.h"
+#include "core/vocabulary.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

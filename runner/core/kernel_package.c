@@ -1,15 +1,6 @@
 /* See kernel_package.h. */
 #include "core/kernel_package.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "core/problem.h"
 
 #define BACKEND_PREFIX "tk_backend_"

@@ -2,11 +2,8 @@
 #include "core/kernel_report.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/present.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define NUMBER_MAX 1e15
 #define NAME_SIZE 49

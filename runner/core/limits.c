@@ -3,10 +3,6 @@
 
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/present.h"
 
 /* ---- data sheets ----------------------------------------------------------------------------- */
 

@@ -1,10 +1,8 @@
 /* What each op is made of: keys, titles, defaults, and the rules between keys; element types and
  * operations. Reading and writing the text is problem_text.c. */
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "core/problem_internal.h"
 
 /* Bytes off an address that is aligned for everything, as allocations are. */

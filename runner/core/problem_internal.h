@@ -2,7 +2,6 @@
  * as the canonical text is. */
 #ifndef TK_CORE_PROBLEM_INTERNAL_H
 #define TK_CORE_PROBLEM_INTERNAL_H
-#include "base/buf.h"
 #include "core/problem.h"
 
 enum tk_key_kind {

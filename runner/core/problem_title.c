@@ -1,10 +1,8 @@
 /* The title of a problem: the short form that tables and pages print, and every command reads back.
  * A title says everything that differs from the defaults, so both directions are exact. */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
+#include "base/base.h"
 #include "core/problem_internal.h"
 
 static const struct tk_problem_op *find_op(const char *word)

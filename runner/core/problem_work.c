@@ -1,8 +1,7 @@
 /* How much a problem is: its tensors, its floating-point operations, its compulsory bytes. */
 #include <math.h>
-#include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "core/problem_internal.h"
 
 /* fma works in registers: it reads this many start values and writes this many results, so that

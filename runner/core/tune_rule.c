@@ -3,12 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "core/problem.h"
 
 /* ---- parameters in a name -------------------------------------------------------------------- */

@@ -2,16 +2,6 @@
 #include "core/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/present.h"
-#include "base/text.h"
-#include "base/try.h"
 
 #define CLAUSE_SIZE 400
 

@@ -2,16 +2,8 @@
  * regression and each new failure, and closes when the series is back. A line of acks.yml is stored
  * as triage of its alert, for pages and other machines. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 #include "decide/internal.h"
 
 void tk_alert_uid_hash(const char *const *parts, size_t count, char uid[TK_ALERT_UID_SIZE])

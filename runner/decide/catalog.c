@@ -1,14 +1,8 @@
 /* The small tables of the history, and what is known of machine code in it. */
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/try.h"
 #include "core/measurement_fields.h"
-#include "core/tune.h"
+#include "core/vocabulary.h"
 #include "decide/internal.h"
 
 /* The hash of all machine code of a backend in a build. */
@@ -24,8 +18,9 @@ static const struct tk_row_type code_type = TK_ROW_TYPE(struct backend_code, cod
 	X(machine, machines) \
 	X(device, devices) \
 	X(environment, environments) \
-	X(upstream, upstreams) X(revision, revisions) X(build, builds) X(problem, problems) \
-	        X(series, series) X(night, nights)
+	X(upstream, upstreams) \
+	X(revision, revisions) X(build, builds) X(problem, problems) X(series, series) \
+	        X(night, nights)
 
 static int load(struct tk_catalog *c, struct tk_error *err)
 {

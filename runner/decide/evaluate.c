@@ -1,11 +1,8 @@
 /* Statistical tests of all cases: each series by itself, without what the series of its device did
  * together, then the false-discovery rate of each machine. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "decide/internal.h"
 #include "stats/compare.h"
 #include "stats/summary.h"

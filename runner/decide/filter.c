@@ -1,10 +1,7 @@
 /* --filter: see decide.h. */
 #include <fnmatch.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/suggest.h"
+#include "base/base.h"
 #include "decide/decide.h"
 
 static const struct {

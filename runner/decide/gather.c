@@ -1,8 +1,8 @@
 /* Gathers the evidence of one case; its step: step_evidence.c. */
 #include <math.h>
 
-#include "core/metric.h"
 #include "core/night.h"
+#include "core/vocabulary.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
 

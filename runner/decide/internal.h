@@ -2,7 +2,7 @@
  * stores. Private to decide/. */
 #ifndef TK_DECIDE_INTERNAL_H
 #define TK_DECIDE_INTERNAL_H
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/decide.h"
 #include "decide/rules/rules.h"
 #include "store/catalog/row_index.h"

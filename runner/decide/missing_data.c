@@ -1,15 +1,7 @@
 /* Data that did not arrive. A tracker without news looks like one without data: a machine that
  * stores no nights, an upstream that was dropped from the configuration, and a series that never
  * fits the budget are reported once. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/night.h"
 #include "decide/internal.h"
 

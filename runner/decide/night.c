@@ -2,14 +2,8 @@
  *
  * After a night: verdicts of all its series, alerts, and the change points of the series that it
  * measured, in one transaction. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/try.h"
 #include "core/night.h"
+#include "base/base.h"
 #include "decide/internal.h"
 
 #define DAY_S INT64_C(86400)

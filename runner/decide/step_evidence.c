@@ -1,9 +1,7 @@
 /* The numbers and the circumstances of a step between two points of a case. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "decide/internal.h"
 #include "decide/rules/ab_result.h"
 #include "stats/summary.h"

@@ -5,16 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/try.h"
 #include "core/fields.h"
 #include "store/query/record.h"
 #include "store/store.h"

@@ -3,16 +3,9 @@
 #include "profile/profile.h"
 
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LOG "ncu.csv"

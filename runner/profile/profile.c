@@ -1,12 +1,9 @@
 /* Finding a profiler, and sums over what it recorded. */
 #include "profile/profile.h"
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/process.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 const char *const tk_profile_memory_names[TK_PROFILE_MEMORIES] = {"DRAM", "L2", "L1"};

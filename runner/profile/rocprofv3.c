@@ -7,19 +7,11 @@
  * share/rocprofiler-sdk/counter_defs.yaml of an installation. */
 #include "profile/profile.h"
 
-#include "base/buf.h"
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

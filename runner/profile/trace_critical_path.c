@@ -6,10 +6,9 @@
  * then followed. The rest of the wait is its own: the latency of a copy, or another block. */
 #include "profile/trace.h"
 
-#include "base/memory.h"
+#include "base/base.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define EPSILON_NS 1e-3
 #define NEAREST_MAX 32 /* spans of other kinds in between */

@@ -3,14 +3,9 @@
  * for the rest. */
 #include "profile/trace.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/memory.h"
+#include "base/base.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- for the history and a page ---- */
 

@@ -2,16 +2,9 @@
  * trusted. */
 #include "profile/trace.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EVENTS_MAX 20000000
 #define TIME_MAX_US 1e9

@@ -5,15 +5,10 @@
  * Multiprocessors are placed beside each other by the device's common clock, which is coarser. */
 #include "profile/trace.h"
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "stats/summary.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

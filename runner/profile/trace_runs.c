@@ -1,16 +1,11 @@
 /* The runs of one or two builds: what changed inside a kernel, by ranks, and all of it as JSON. */
 #include "profile/trace.h"
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "stats/compare.h"
 #include "stats/summary.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- two builds: each region's time, by ranks ---- */
 

@@ -1,13 +1,9 @@
 /* Where the time of a kernel goes: see summary.h. */
 #include "profile/trace.h"
 
-#include "base/error.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const tk_trace_activity_names[TK_TRACE_ACTIVITIES] = {
         [TK_TRACE_DOES_TENSOR] = "matrix products",

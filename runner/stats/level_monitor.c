@@ -1,11 +1,7 @@
 /* The monitor of one series, night by night: see levels.h. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/serializer.h"
+#include "base/base.h"
 #include "stats/levels.h"
 #include "stats/monitor_internal.h"
 #include "stats/noise.h"

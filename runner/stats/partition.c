@@ -2,11 +2,8 @@
  * candidates; into levels or lines in noise that remembers; and what is no change: states that are
  * visited, and seasons. See changepoint_internal.h. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "stats/changepoint_internal.h"
 #include "stats/noise.h"
 #include "stats/summary.h"

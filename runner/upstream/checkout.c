@@ -2,17 +2,11 @@
  *
  * git: `git worktree` of the cached clone, which fetches the contents that a partial clone lacks.
  * self: a shared clone of the user's repository, so that the tracker never writes into it. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/clone.h"
 #include "upstream/package.h"
 #include "upstream/repo.h"
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define STALE_S (2 * 24 * 3600) /* age of a checkout that a killed tracker left behind */

@@ -1,14 +1,7 @@
 /* Bare partial clones in the cache, and the enclosing repository of `self`. */
 #include "upstream/clone.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/repo.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* HEAD of the remote, outside of its branches. */
 #define HEAD_REF "refs/tracker/HEAD"

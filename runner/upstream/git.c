@@ -1,12 +1,7 @@
 /* The git command in a scrubbed environment: no prompts, no hooks, no transport helpers, always a
  * deadline. */
 #include "upstream/git.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "base/process.h"
-#include "base/try.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* The user's configuration applies (credential helpers, ssh commands, LFS); these settings override
  * what could run code or prompt. */

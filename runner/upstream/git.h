@@ -2,10 +2,7 @@
  * to runner/upstream. */
 #ifndef TK_UPSTREAM_GIT_H
 #define TK_UPSTREAM_GIT_H
-#include "base/buf.h"
-#include <stdbool.h>
-
-struct tk_error;
+#include "base/base.h"
 
 enum tk_git_mode {
 	TK_GIT_LOCAL,   /* no transport: a partial clone fetches nothing */

@@ -1,14 +1,8 @@
 /* Parsing the output of `git log -z`, which is not trusted. */
 #include "upstream/git_log.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/repo.h"
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FIELDS 6
 

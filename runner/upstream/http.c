@@ -1,16 +1,8 @@
 /* HTTP with libcurl; the only file that includes curl.h. */
 #include "upstream/http.h"
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include <curl/curl.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * wheel are left out: a source distribution would run code of its own to be installed. */
 #ifndef TK_UPSTREAM_PACKAGE_H
 #define TK_UPSTREAM_PACKAGE_H
-#include "base/version.h"
+#include "base/base.h"
 #include "upstream/repo.h"
 
 #define TK_PACKAGE_INDEX "https://pypi.org/simple"

@@ -1,13 +1,7 @@
 /* A page of a package index (PEP 691, PEP 700) -> releases. The page is untrusted. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/package.h"
 #include <ctype.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 

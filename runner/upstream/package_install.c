@@ -5,17 +5,8 @@
  * Whatever starts the environment's Python may run code of the wheels in it (their .pth files), and
  * installing is not sandboxed. uv does not start it for a second installation. pip runs in it, so
  * pip installs all wheels at once. */
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "upstream/package.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 

@@ -1,17 +1,8 @@
 /* The revisions of a Python package: its versions, in the order of PEP 440. Pages of the index are
  * kept in the cache, for questions about a named version while the index cannot be reached. */
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/http.h"
 #include "upstream/package.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 

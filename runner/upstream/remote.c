@@ -1,16 +1,7 @@
 /* See remote.h. */
 #include "upstream/remote.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/http.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define S3_SCHEME "s3://"

@@ -1,14 +1,9 @@
 /* Reading revisions: the newest one, one by name, the history. */
 #include "upstream/repo.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/clone.h"
 #include "upstream/git_log.h"
 #include "upstream/package.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HASH_SIZE 128
 

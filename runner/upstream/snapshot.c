@@ -1,13 +1,7 @@
 /* A work tree with uncommitted changes as a commit of its own, in a clone of the tracker's. */
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "upstream/clone.h"
 #include "upstream/repo.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SUBJECT "uncommitted changes"
 

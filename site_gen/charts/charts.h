@@ -1,15 +1,10 @@
 /* Drawings as SVG. Colours and strokes come from the style sheets by class. */
 #ifndef TK_SITE_CHARTS_H
 #define TK_SITE_CHARTS_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/model/model.h"
 
 struct json_t;
-struct tk_buf;
 struct tk_trend;
 
 /* The axes of a chart: their range, round ticks with labels, and where a value is in the picture.

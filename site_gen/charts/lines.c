@@ -1,12 +1,8 @@
 /* Axes, and charts of lines. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"

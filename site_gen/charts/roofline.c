@@ -2,13 +2,8 @@
 #include "site_gen/charts/charts.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 

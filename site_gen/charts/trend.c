@@ -1,11 +1,8 @@
 /* Trends of series, and small drawings without labels. Sparklines are paths in relative integer
  * steps: about 300 bytes each. */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"

@@ -1,14 +1,8 @@
 /* Data files: groups of series with their points, and the lists of what pages name. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/tone.h"

@@ -2,14 +2,9 @@
  * that is opened from the disk may not read JSON. docs/reference/site.md describes the fields. */
 #ifndef TK_SITE_DATA_H
 #define TK_SITE_DATA_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/buf.h"
+#include "base/base.h"
 
 struct tk_chart_data;
-struct tk_error;
 struct tk_model;
 struct tk_output;
 struct tk_point;

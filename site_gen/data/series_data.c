@@ -1,13 +1,8 @@
 /* What data files contain of a series: name, change points, points and samples. No tree is built: a
  * million points go through here. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"

@@ -2,10 +2,8 @@
 #include "site_gen/data/data.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "site_gen/model/model.h"
 #include "stats/summary.h"
 

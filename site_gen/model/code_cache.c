@@ -1,11 +1,7 @@
 /* Machine code of builds: one list per build; builds that are needed together are needed again soon. */
 #include "site_gen/model/code_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 
 struct tk_code_list {
 	int64_t build_id;

@@ -2,11 +2,8 @@
 #include "site_gen/model/model.h"
 
 #include <ctype.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
+#include "base/base.h"
 #include "site_gen/render/escape.h"
 
 /* "https://user:secret@host/owner/name.git" -> "https://host/owner/name"; "" if it is not such a

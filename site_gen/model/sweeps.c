@@ -2,14 +2,8 @@
 #include "site_gen/model/sweeps.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/store.h"
 
 struct entry {

@@ -1,10 +1,5 @@
 /* api/: the newest state as JSON, for other programs; and badges/. */
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/report/report.h"
 #include "store/query/record.h"

@@ -1,14 +1,6 @@
 /* The dispatch table of a kernel on a device: on its page, and as dispatch/OP@DEVICE.json, .csv and .h
  * for other programs. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/csv.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/render/escape.h"
 #include "store/query/record.h"

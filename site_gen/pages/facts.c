@@ -1,10 +1,7 @@
 /* What the model knows and SQL does not, as tables for the queries of pages. */
 #include <math.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/pages/page.h"
 
 static struct tk_arg id_or_null(bool is_known, int64_t id)

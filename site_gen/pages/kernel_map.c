@@ -1,13 +1,7 @@
 /* The maps of a kernel page: the fastest backend at each point of a sweep, and its lead. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/render/escape.h"

@@ -1,12 +1,8 @@
 /* Below the table of a kernel page: how the backends compare within each family of problems, and
  * for GEMM by the aspect of the matrices. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/sweeps.h"

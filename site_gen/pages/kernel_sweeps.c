@@ -1,13 +1,7 @@
 /* The charts of a kernel page over size: one for each sweep, a line for each backend. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/sweeps.h"

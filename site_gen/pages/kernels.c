@@ -1,16 +1,8 @@
 /* kernels/OP.html: every backend of an operation, and one page with all problems of a device. */
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
 #include "core/measurement_fields.h"
-#include "core/mode.h"
+#include "core/vocabulary.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"

@@ -1,13 +1,8 @@
 /* index.html: the last night in a sentence, the machines, what changed by cause, open alerts, and
  * the standings. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"

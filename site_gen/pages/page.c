@@ -1,10 +1,7 @@
 /* The frame of every page: title, navigation, site map. */
 #include "site_gen/pages/page.h"
 
-#include <string.h>
-
-#include "base/error.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/render/escape.h"
 

@@ -1,10 +1,7 @@
 /* What every page shares: its frame, and how a series appears on it. */
 #ifndef TK_SITE_PAGE_H
 #define TK_SITE_PAGE_H
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/buf.h"
+#include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
@@ -15,8 +12,6 @@
 #include "site_gen/render/template.h"
 #include "site_gen/render/value.h"
 #include "site_gen/site.h"
-
-struct tk_error;
 
 #define TK_PAGE_PATH_SIZE 160
 

@@ -1,14 +1,7 @@
 /* roofline/DEVICE.html: the last measurements under the ceilings of the device. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"

@@ -1,14 +1,7 @@
 /* How a series, its change and its revisions appear on every page. */
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "core/ab.h"
+#include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"

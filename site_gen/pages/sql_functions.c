@@ -1,20 +1,9 @@
 /* The functions of SQL that make texts for people, for the queries of pages. */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
-#include "base/version.h"
 #include "core/kernel_report.h"
-#include "core/outcome.h"
-#include "core/status.h"
-#include "core/tune_config.h"
+#include "core/tune_rule.h"
+#include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/query.h"

@@ -1,14 +1,6 @@
 /* traces/: the timelines of the kernels of a launch on one multiprocessor, as `tracker trace` stored
  * them: drawn, and as data. What is not of its form is left out. */
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"

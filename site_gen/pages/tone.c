@@ -1,9 +1,7 @@
 /* States and verdicts as tones of the pages. What is not listed is quiet. */
 #include "site_gen/pages/tone.h"
 
-#include <string.h>
-
-#include "core/tune.h"
+#include "core/vocabulary.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/value.h"
 

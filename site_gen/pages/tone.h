@@ -2,9 +2,7 @@
 #ifndef TK_SITE_TONE_H
 #define TK_SITE_TONE_H
 #include "core/night.h"
-#include "core/outcome.h"
-#include "core/status.h"
-#include "core/triage.h"
+#include "core/vocabulary.h"
 
 struct tk_site_series;
 struct tk_value;

@@ -1,15 +1,7 @@
 /* trends/: the index of every kernel on every device, and of its types and backends. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
-#include "core/cause.h"
+#include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"

@@ -2,16 +2,9 @@
  * them into a site. */
 #include "site_gen/render/assets.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/model/model.h"
 #include "site_gen/render/output.h"
 

@@ -2,12 +2,9 @@
  * and the font. */
 #ifndef TK_SITE_ASSETS_H
 #define TK_SITE_ASSETS_H
-#include <stdbool.h>
-
-#include "base/hash.h"
+#include "base/base.h"
 
 struct tk_asset_file;
-struct tk_error;
 struct tk_output;
 
 struct tk_assets {

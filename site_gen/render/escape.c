@@ -2,12 +2,7 @@
  * browser. */
 #include "site_gen/render/escape.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 

@@ -1,9 +1,7 @@
 /* The interval of a measurement: as text, and compared with that of another one. */
 #ifndef TK_SITE_FORMAT_POINT_H
 #define TK_SITE_FORMAT_POINT_H
-#include <stdbool.h>
-
-#include "base/present.h"
+#include "base/base.h"
 
 struct tk_point;
 

@@ -3,15 +3,8 @@
 #include "site_gen/render/template.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/render/escape.h"
 #include "site_gen/render/value.h"
 

@@ -2,15 +2,8 @@
 #include "site_gen/render/value.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/render/escape.h"
 
 #define CHUNK_BYTES ((size_t)256 * 1024)

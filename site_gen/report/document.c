@@ -1,13 +1,7 @@
 /* Writes documents. */
 #include "site_gen/report/document.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/render/escape.h"
 
 static void add_html(struct tk_buf *out, const char *text)

@@ -1,11 +1,7 @@
 /* The report: its headline and its tables are queries. */
 #include "site_gen/report/report.h"
 
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/report/document.h"
 

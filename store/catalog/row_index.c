@@ -1,10 +1,6 @@
 #include "store/catalog/row_index.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 static int compare_entries(const void *a, const void *b)
 {

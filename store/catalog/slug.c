@@ -2,12 +2,8 @@
  * the device. A slug depends on the content of a history alone: it is the root, made of the names,
  * and of rows with the same root all but the one with the smallest uid have the start of their uid
  * behind it. */
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/try.h"
-#include "core/metric.h"
+#include "core/vocabulary.h"
 #include "store/db/internal.h"
-#include <string.h>
 #include <strings.h>
 
 #define SLUG_MAX 120

@@ -1,11 +1,7 @@
 /* What the tracker would not have written: damaged pages, another schema, rows that were changed by
  * hand. `tracker db check` lists it, a merge refuses it. */
-#include "base/buf.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define PROBLEMS_MAX 1000

@@ -1,12 +1,8 @@
 /* Uids and checksums: hashes over values of a row and the uids of what it refers to, so they are
  * the same in every history that has the row. A uid is over the KEY columns, a checksum over all.
  * SQL functions compute them; the expressions are made from the descriptors of the tables. */
-#include "base/buf.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the SQL functions ----------------------------------------------------------------------- */
 

@@ -1,10 +1,6 @@
 /* The writing half of store.h: functions that put several rows, or that make a name. */
-#include "base/archive.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- one row --------------------------------------------------------------------------------- */
 

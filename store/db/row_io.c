@@ -1,13 +1,7 @@
 /* Any row into its table, by the descriptors of tables.c. */
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- from a struct to parameters: ?1 is the first column ------------------------------------- */
 

@@ -1,11 +1,7 @@
 /* Rows out of the history: see store/select.h. */
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the memory of a list: one growing array, and a chain of blocks for the strings ---------- */
 

@@ -1,9 +1,8 @@
 /* The tables of the history, as data. KEY columns identify a row, in this database and in every
  * other: the uid of a row is the hash of its table's name and its KEY columns, where a reference
  * counts as the uid of the row it names. */
-#include "core/mode.h"
+#include "core/vocabulary.h"
 #include "store/db/internal.h"
-#include <stddef.h>
 
 /* The columns of a table, which is named like its struct. The type of the member gives the kind. */
 #define MEMBER(table, field) ((struct tk_##table##_row *)0)->field

@@ -1,12 +1,8 @@
 /* The whole history as JSON lines in an order that does not depend on ids: two databases with the
  * same facts give the same text. And what records share with it: values of columns as JSON. */
-#include "base/archive.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/export/record.h"
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LARGE ((size_t)256 << 10)

@@ -6,9 +6,8 @@
  * night or build; those of a device in the first record of that device and their problem. */
 #ifndef TK_STORE_RECORD_H
 #define TK_STORE_RECORD_H
-#include "base/buf.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <jansson.h>
 
 /* Each group refers to groups before it only. */
 #define TK_RECORD_GROUPS(X) \

@@ -20,13 +20,8 @@
  * Other tools do not always write valid JSON: NaN and Infinity become null, and what is before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are left out. */
 #include "base/csv.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "store/import/import.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DOCUMENT_MAX ((size_t)512 << 20)
 

@@ -1,12 +1,8 @@
 /* Imports files: finds the format of each, and imports all of them or none. */
 #include "store/import/import.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define HEAD_SIZE 65536

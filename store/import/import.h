@@ -5,10 +5,8 @@
  * records are read by a function. Errors name the file and the line or the path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
-#include "base/buf.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <jansson.h>
-#include <stdio.h>
 
 /* ---- formats --------------------------------------------------------------------------------- */
 

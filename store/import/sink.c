@@ -1,16 +1,10 @@
 /* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with
  * one run that holds all its points. Points are collected, sorted by series and time, and written
  * in the order of their table: millions of them in a bounded memory. */
-#include "base/archive.h"
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/try.h"
-#include "core/metric.h"
+#include "core/vocabulary.h"
 #include "store/import/import.h"
 #include <math.h>
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SPOOL_POINTS ((size_t)1 << 20)
 #define NAME_MAX_BYTES 4096

@@ -1,15 +1,11 @@
 /* The tracker's own records (store/export/record.h), one a line: what `tracker export
  * --format=ndjson` wrote on another machine. They go into a temporary history, which is merged at
  * the end: importing a night again, or more of it, follows the rules of a merge. */
-#include "base/archive.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/export/record.h"
 #include "store/import/import.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 

@@ -1,13 +1,8 @@
 /* What formats have in common: foreign units (the tracker's equivalents, and which direction is
  * better), times, values in messages, and the functions of their SQL. */
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/import/import.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define TIME "time", "ns", false

@@ -1,13 +1,9 @@
 /* Names of kernels and lists of instructions, taken apart: see code_facts.h. */
 #include "store/query/code_facts.h"
 
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct tk_code_fact tk_code_facts[TK_CODE_FACT_COUNT] = {
         {"registers", "Registers", "registers", "", offsetof(struct tk_kernel_row, registers)},

@@ -1,12 +1,8 @@
 /* The events that the monitor reported, and its state after the newest night. The state is valid
  * for this history file only: the monitor replays the nights if it is missing or belongs to another
  * history. */
-#include "base/archive.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NUMBERS_MAX ((size_t)1 << 30) /* bytes */
 

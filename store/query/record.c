@@ -2,13 +2,7 @@
 #include "store/query/record.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "core/fields.h"
 #include "store/select.h"
 

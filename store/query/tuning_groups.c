@@ -1,11 +1,7 @@
 /* See tuning_groups.h. */
 #include "store/tuning_groups.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include <jansson.h>
+#include "base/base.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- groups ---- */
 

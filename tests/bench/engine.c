@@ -2,8 +2,7 @@
  *
  *   bench_engine [--at-most=US]     exit code 1 if a sample costs more than US microseconds;
  *                                   without the option it only prints */
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "measure/measure.h"
 #include "stats/summary.h"
 #include <math.h>

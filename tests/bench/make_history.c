@@ -1,8 +1,6 @@
 /* Writes a history of N series x M nights through store.h, with the seeded simulated times of the
  * null backend, for the benchmarks of `diff` and `site`. The same arguments make the same history.
  * An existing history is continued where it ends. */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/problem.h"
 #include "decide/decide.h"
 #include "null.h"

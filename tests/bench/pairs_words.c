@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "decide/decide.h"
 #include "decide/rules/ab_result.h"
 #include "store/store.h"

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "build/build_internal.h"
 #include "fuzz.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/archive.h"
+#include "base/base.h"
 #include "build/device_code.h"
 #include "fuzz.h"
 

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "sqlite_pool.h"
 #include "store/db/internal.h"

@@ -6,8 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "sqlite_pool.h"
 #include "store/export/record.h"

@@ -1,5 +1,5 @@
 /* Any bytes as a page of a package index. */
-#include "base/error.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "upstream/package.h"
 #include <stdlib.h>

@@ -17,8 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/sandbox_internal.h"
 #include "fuzz.h"
 

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "config/suite_internal.h"
 #include "core/problem.h"
 #include "fuzz.h"
-#include "config/suite_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "site_gen/render/template.h"
 #include "site_gen/render/value.h"

@@ -1,6 +1,6 @@
 /* Any bytes from a worker: an error with a sentence, or objects that hold only what the protocol
  * knows and can be written again. */
-#include "base/error.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "worker/answer.h"
 #include "worker/wire.h"

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "targets.h"
 

@@ -6,7 +6,6 @@
  *   CONFIG     "default", or one of the backend's
  *   exit code  0; 1: two launches differ; 2: something failed. Unsupported problems are printed and
  *              do not count. */
-#include "base/error.h"
 #include "core/problem.h"
 #include "measure/measure.h"
 #include <dlfcn.h>

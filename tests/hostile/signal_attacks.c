@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 

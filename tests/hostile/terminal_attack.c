@@ -15,7 +15,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "base/sandbox.h"
 

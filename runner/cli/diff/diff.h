@@ -2,7 +2,6 @@
  * their texts, the others write formats. */
 #ifndef TK_DIFF_H
 #define TK_DIFF_H
-
 #include "base/base.h"
 #include "cli/table.h"
 #include "core/fields.h"
@@ -10,7 +9,6 @@
 #include "decide/decide.h"
 
 struct tk_config;
-struct tk_error;
 struct tk_globals;
 
 enum tk_diff_sort {

@@ -2,15 +2,8 @@
 #include "decide/monitor/monitor.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/serializer.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/monitor/monitor_internal.h"
 #include "stats/compare.h"
 #include "stats/monitor_internal.h"

@@ -12,13 +12,8 @@
  * the one before ended. */
 #ifndef TK_DECIDE_MONITOR_H
 #define TK_DECIDE_MONITOR_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/vocabulary.h"
 
-#include "core/ab.h"
-
-struct tk_error;
 struct tk_serializer;
 struct tk_monitor;
 

@@ -1,11 +1,7 @@
 /* What the series of a machine do together: shifts for a night or two, and steps. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/monitor/monitor_internal.h"
 #include "stats/summary.h"
 

@@ -1,10 +1,5 @@
 /* Replays histories night by night, machine by machine. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/decide.h"
 #include "decide/monitor/monitor.h"
 

@@ -1,13 +1,8 @@
 /* The monitor over the history: the state of each device after its last night is stored, brought up
  * to a night, and its events go to the cases of an analysis. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/serializer.h"
+#include "base/base.h"
 #include "decide/internal.h"
 #include "decide/monitor/monitor.h"
 #include "stats/levels.h"

@@ -3,9 +3,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "decide/decide.h"
 #include "stats/compare.h"
 #include "stats/summary.h"

@@ -7,9 +7,7 @@
  * them. */
 #ifndef TK_DECIDE_AB_RESULT_H
 #define TK_DECIDE_AB_RESULT_H
-#include <stddef.h>
-
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 
 struct tk_ab_pair_row;
 struct tk_detect_options;

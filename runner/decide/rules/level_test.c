@@ -1,9 +1,7 @@
 /* Did the level change? See rules.h. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "decide/rules/rules.h"
 #include "stats/levels.h"
 #include "stats/noise.h"

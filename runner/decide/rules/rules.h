@@ -3,12 +3,8 @@
  * step.c, and a case in tests/unit/decide/test_rules.c. Private to decide/. */
 #ifndef TK_DECIDE_RULES_H
 #define TK_DECIDE_RULES_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/outcome.h"
 #include "core/verdict.h"
+#include "core/vocabulary.h"
 #include "decide/decide.h"
 
 /* ---- level_test.c: did the level of one series change? --------------------------------------- */

@@ -2,12 +2,8 @@
 #include "decide/rules/space_search.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 static const double scales[] = {0.15, 0.3, 0.6, 1.2, 2.4}, noises[] = {0.001, 0.01, 0.1, 0.5};
 #define FIT_EVERY 8 /* times between two choices of scale and noise */

@@ -1,7 +1,7 @@
 /* The demo history: a hundred nights of up to three machines, analysed by the real detection. */
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "decide/decide.h"
 #include "labs.h"
 #include "seed.h"

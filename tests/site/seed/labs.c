@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "seed.h"
 
 static const char *const subjects[] = {"Use 8x48 micro-kernel on AVX-512",

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 #include "seed.h"
 
 static void verdict(struct tk_verdict_row *v, int64_t night, int64_t series_id, const char *status,

@@ -1,5 +1,4 @@
 /* Blobs and archives, most of all the hostile ones. */
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/archive.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/base.h"
 
 static char *dir;
 static struct tk_error err;

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/csv.h"
-#include "base/error.h"
 
 static FILE *open_text(const char *text, size_t len)
 {

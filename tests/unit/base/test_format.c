@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "base/present.h"
+#include "base/base.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "base/parallel.h"
+#include "base/base.h"
 
 #define LARGEST 4096
 

@@ -1,5 +1,4 @@
 /* Random numbers against published sequences, hashes against FIPS 180-4 examples. */
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 /* First outputs of the reference splitmix64.c (Vigna) from the state 1234567. */
 static void splitmix_as_published(void **state)

@@ -9,9 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "base/rng.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

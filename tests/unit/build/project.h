@@ -1,7 +1,7 @@
 /* A small upstream and an adapter that compiles it, for the tests of build/. */
 #ifndef TK_TEST_PROJECT_H
 #define TK_TEST_PROJECT_H
-#include "base/file.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "scratch.h"
 #include "upstream/repo.h"

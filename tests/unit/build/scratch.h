@@ -1,7 +1,7 @@
 /* A scratch folder with real git repositories in it, for the tests of upstream/ and build/. */
 #ifndef TK_TEST_SCRATCH_H
 #define TK_TEST_SCRATCH_H
-#include "base/error.h"
+#include "base/base.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /* Hashes of machine code are equal for equal code, whatever the linker, the clock and the
  * folder. */
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "scratch.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 
 #define NOON 1763726400 /* 2025-11-21 12:00 UTC */

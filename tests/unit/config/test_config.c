@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "config/config.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -9,12 +9,9 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "core/problem.h"
-#include "config/suite_internal.h"
 #include "config/suite.h"
+#include "config/suite_internal.h"
+#include "core/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

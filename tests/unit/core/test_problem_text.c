@@ -12,10 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "base/rng.h"
-#include "core/outcome.h"
 #include "core/problem.h"
+#include "core/vocabulary.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

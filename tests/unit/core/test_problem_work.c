@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
 #include "core/problem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "decide/rules/rules.h"
 
 #define DAY INT64_C(86400)

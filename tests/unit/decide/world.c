@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "../store/empty_store.h"
-#include "base/file.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 
 /* The value of a word in a row of a table below; -1, which no list has, where it is unknown. */
 static int word_value(const struct tk_vocabulary *v, const char *name)

@@ -1,7 +1,6 @@
 /* Host tensors of a problem for the tests of measure/, filled with seeded inputs. */
 #ifndef TEST_MEASURE_HOST_H
 #define TEST_MEASURE_HOST_H
-#include "base/error.h"
 #include "core/problem.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Every small format against a search for the nearest value: an encoder that is written in another
  * way. */
-#include "base/rng.h"
+#include "base/base.h"
 #include "element.h"
 #include <math.h>
 #include <setjmp.h>

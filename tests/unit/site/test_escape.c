@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/base.h"
 #include "site_gen/render/escape.h"
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "site_gen/render/template.h"
 #include "site_gen/render/value.h"
 #include <stdio.h>

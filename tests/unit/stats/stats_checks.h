@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 static inline void near_by(double a, double b, double tolerance)
 {

@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "stats/compare.h"
 
 static void near(double a, double b)

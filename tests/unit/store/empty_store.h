@@ -1,9 +1,7 @@
 /* A new, empty store in almost no time: the schema is made once in each process, and copied. */
 #ifndef TEST_EMPTY_STORE_H
 #define TEST_EMPTY_STORE_H
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "store/store.h"
 
 /* As tk_store_open() with TK_STORE_CREATE, of a path where nothing is yet. */

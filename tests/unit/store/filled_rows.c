@@ -1,6 +1,5 @@
 #include "filled_rows.h"
-#include "base/archive.h"
-#include "base/buf.h"
+#include "base/base.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * descriptors of the tables: a new column is tested without another line here. */
 #ifndef TK_TEST_FILLED_ROWS_H
 #define TK_TEST_FILLED_ROWS_H
-#include "base/rng.h"
+#include "base/base.h"
 #include "history.h"
 #include "store/db/internal.h"
 

@@ -1,7 +1,7 @@
 /* A small real history for the tests of store/: a folder of its own, and one of each row. */
 #ifndef TEST_HISTORY_H
 #define TEST_HISTORY_H
-#include "base/error.h"
+#include "base/base.h"
 #include "store/store.h"
 #include "store/tuning.h"
 #include <setjmp.h>

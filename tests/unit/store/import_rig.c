@@ -1,5 +1,5 @@
 #include "import_rig.h"
-#include "base/file.h"
+#include "base/base.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Imports a text into a new history, and describes what it became. */
 #ifndef TK_TEST_IMPORT_RIG_H
 #define TK_TEST_IMPORT_RIG_H
-#include "base/buf.h"
+#include "base/base.h"
 #include "history.h"
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* A filled history for each test of rows, and reading the one row of a list. */
 #ifndef TK_TEST_ROW_FIXTURE_H
 #define TK_TEST_ROW_FIXTURE_H
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "history.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What the loader says of modules that break the contract. */
-#include "base/error.h"
+#include "base/base.h"
 #include "worker/loader.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Lines: limits, depth, duplicates, bytes that are no text. */
-#include "base/error.h"
+#include "base/base.h"
 #include "worker/wire.h"
 #include <math.h>
 #include <setjmp.h>
