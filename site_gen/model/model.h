@@ -59,7 +59,7 @@ struct tk_site_device {
 struct tk_site_change {
 	const struct tk_site_series *series;
 	int64_t as_of_s;
-	double before, after, change_lo, change_hi;
+	double before, after;
 	enum tk_cause cause;
 	const struct tk_revision_row *good, *bad;
 	bool is_of_commit; /* they differ: the commit may be the cause */
@@ -106,8 +106,7 @@ struct tk_model {
 	const char **revision_files;    /* of revision_rows[i]; NULL: it has no page */
 	struct tk_rows ceilings;        /* of each device the newest of each name and source */
 	size_t machine_count, device_count, night_count, series_count, change_count;
-	int64_t newest_s; /* of all points; 0: none */
-	char **texts;     /* names of files and of series */
+	char **texts; /* names of files and of series */
 	size_t text_count, text_room;
 };
 

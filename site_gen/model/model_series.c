@@ -122,14 +122,16 @@ static const char texts_sql[] =
         "WITH used AS (SELECT DISTINCT device_id, mode FROM series WHERE role = 'suite'"
         "  AND metric = 'time' AND unit = 'ns' AND place('mode', mode) IS NOT NULL),"
         " d AS (SELECT id AS device_id, default_mode(kind) AS usual FROM device),"
-        " m AS (SELECT device_id, ifnull(substr(min((mode <> usual) || place('mode', mode) || mode),"
+        " m AS (SELECT device_id, ifnull(substr(min((mode <> usual) || place('mode', mode) || "
+        "mode),"
         "  5), usual) AS device_mode FROM d LEFT JOIN used USING (device_id) GROUP BY device_id),"
         " o AS (SELECT backend, upstream_id, count(*) OVER (PARTITION BY backend) > 1 AS is_shared,"
         "  count(*) OVER (PARTITION BY backend, upstream) > 1 AS is_twin"
         "  FROM (SELECT DISTINCT backend, upstream_id, upstream FROM series_v)),"
         " v AS (SELECT s.*, device_mode, backend ||"
         "  iif(is_shared AND (is_twin OR upstream <> backend), ' (' || clip(upstream, 60) ||"
-        "   iif(is_twin, ', ' || iif(upstream_url = '', upstream_kind, public_url(upstream_url)), '')"
+        "   iif(is_twin, ', ' || iif(upstream_url = '', upstream_kind, public_url(upstream_url)), "
+        "'')"
         "   || ')', '') || iif(config = '', '', ' · ' || config) AS variant"
         "  FROM series_v s JOIN m USING (device_id) JOIN o USING (backend, upstream_id)),"
         " t AS (SELECT *, variant || iif(mode = device_mode, '', ' · ' || mode) ||"
@@ -175,7 +177,7 @@ int tk_model_join_series(struct tk_model *m, struct tk_error *err)
 
 struct step {
 	int64_t series_id, as_of_s, good_id, bad_id;
-	double before_value, after_value, change_lo, change_hi;
+	double before_value, after_value;
 	enum tk_cause cause;
 };
 static const struct tk_db_column step_columns[] = {
@@ -185,8 +187,6 @@ static const struct tk_db_column step_columns[] = {
         TK_MEMBER(struct step, bad_id),
         TK_MEMBER(struct step, before_value),
         TK_MEMBER(struct step, after_value),
-        TK_MEMBER(struct step, change_lo),
-        TK_MEMBER(struct step, change_hi),
         TK_MEMBER_WORD(struct step, cause, cause),
 };
 static const struct tk_row_type step_type = TK_ROW_TYPE(struct step, step_columns);
@@ -206,8 +206,6 @@ static void add_change(struct tk_model *m, const struct step *step)
 	        .as_of_s = step->as_of_s,
 	        .before = step->before_value,
 	        .after = step->after_value,
-	        .change_lo = step->change_lo,
-	        .change_hi = step->change_hi,
 	        .cause = step->cause,
 	        .good = tk_row_index_find(&m->revisions_by_id, step->good_id),
 	        .bad = tk_row_index_find(&m->revisions_by_id, step->bad_id),
@@ -267,9 +265,6 @@ int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err)
 		s->newest_count = newest.count;
 		if (newest.count)
 			memcpy(s->newest, newest.rows, newest.count * sizeof *s->newest);
-		const struct tk_point *last = status ? NULL : tk_series_last_point(s);
-		if (last && last->as_of_s > m->newest_s)
-			m->newest_s = last->as_of_s;
 	}
 	return status;
 }

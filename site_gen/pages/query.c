@@ -280,13 +280,13 @@ static int make_view(struct tk_store *s, const struct tk_page_query *q, struct t
 	if (!q->table_key) {
 		TRY(run(s, "DROP VIEW IF EXISTS", q->key, "", "", err));
 		return run(s, "CREATE TEMP VIEW", q->key, " AS ", q->sql, err)
-		               ? tk_error_add_context(err, "views.sql: %s", q->key)
+		               ? tk_error_add_context(err, "%s.sql: %s", q->page, q->key)
 		               : 0;
 	}
 	AUTO_TEXT index = tk_sprintf("%s_by ON %s(%s)", q->key, q->key, q->table_key);
 	TRY(run(s, "DROP TABLE IF EXISTS", q->key, "", "", err));
 	if (run(s, "CREATE TEMP TABLE", q->key, " AS ", q->sql, err))
-		return tk_error_add_context(err, "views.sql: %s", q->key);
+		return tk_error_add_context(err, "%s.sql: %s", q->page, q->key);
 	return run(s, "CREATE INDEX", index, "", "", err);
 }
 
@@ -307,7 +307,7 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 	if (!status)
 		status = tk_page_store_facts(&site->model, site->options, err);
 	for (size_t i = 0; !status && i < site->queries->count; i++)
-		if (!strcmp(site->queries->at[i].page, VIEWS))
+		if (!strncmp(site->queries->at[i].page, VIEWS, strlen(VIEWS)))
 			status = make_view(s, &site->queries->at[i], err);
 	return status ? status : tk_model_read_revision_files(&site->model, err);
 }

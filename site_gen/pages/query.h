@@ -29,7 +29,7 @@ struct tk_value;
 #define TK_PAGE_ARGS_MAX 3
 /* The queries of PAGE.sql, beside the templates. Each stands below a line "-- KEY:", the list that
  * it makes, "-- .:", members of the object itself, or "-- LIST/KEY:", the same for each object of
- * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c. views.sql has views for all pages. */
+ * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c. views*.sql have views for all pages. */
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err);
 /* One of them, which must be there. */
@@ -37,7 +37,7 @@ const char *tk_page_find_sql(const struct tk_site *site, const char *page, const
 
 /* Defines the functions of SQL, which the model needs, too. */
 int tk_page_add_functions(struct tk_store *store, struct tk_error *err);
-/* Reads the queries, and makes what views.sql says. */
+/* Reads the queries, and makes what views*.sql say. */
 int tk_page_load_queries(struct tk_site *site, struct tk_error *err);
 void tk_page_free_queries(struct tk_site *site);
 /* What the model knows and SQL does not, as tables page_machine, page_night, ... */

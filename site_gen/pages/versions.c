@@ -10,7 +10,7 @@
 /* ---- charts: the problems of a section that changed most ---- */
 
 #define LINES_MAX TK_STYLES
-#define VERSIONS_MAX 40 /* as views.sql */
+#define VERSIONS_MAX 40 /* as views_compared.sql */
 #define CHARTS 3
 
 static const struct tk_chart charts[CHARTS] = {
