@@ -18,6 +18,10 @@ enum tk_exit {
 };
 const char *tk_exit_meaning(enum tk_exit code);
 
+struct tk_night_observer;
+struct tk_progress;
+struct tk_vocabulary;
+
 /* The options of every command, which may stand before or after its name, and what was opened. */
 struct tk_globals {
 	const char *config_path; /* NULL: tracker.yml if it exists */
@@ -85,6 +89,36 @@ int tk_command_fail(const char *command, const struct tk_error *err);
 
 /* Prints a document to stdout and frees it. */
 int tk_command_print_json(json_t *json, struct tk_error *err);
+
+/* ---- texts in the formats that several commands write ---------------------------------------- */
+
+/* Markdown: the text makes no markup, links or references, mentions nobody and ends no cell. */
+void tk_markdown_put_text(struct tk_buf *b, const char *s);
+/* The data of a workflow command of GitHub; in a property ':' and ',' are escaped too. */
+void tk_github_put_escaped(FILE *out, const char *s, bool property);
+/* Appends what `write` writes of a report to the file that an environment variable of GitHub names;
+ * nothing where the variable is not set. */
+int tk_github_append(const char *variable,
+        int (*write)(const void *report, FILE *out, struct tk_error *err), const void *report,
+        struct tk_error *err);
+/* {"WORD": counts[value], ...} of all words. */
+json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
+/* Writes a value and a newline, with flags of json_dumpf(), and frees it. */
+int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err);
+/* Writes what was made in memory to `out`. */
+int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
+/* Prints one line: a control character of its texts becomes '?'. */
+void tk_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- progress ---------------------------------------------------------------------------------
+ *
+ * Of a long command: one live line on a terminal, a plain line every few seconds elsewhere, nothing
+ * with --quiet. Goes to stderr; the live line is wiped for lines of the log. */
+
+struct tk_progress *tk_progress_new(const struct tk_globals *g); /* NULL with --quiet */
+const struct tk_night_observer *tk_progress_observer(
+        struct tk_progress *p);               /* NULL for NULL; valid until tk_progress_free */
+void tk_progress_free(struct tk_progress *p); /* wipes the live line */
 
 /* In the order of `tracker help` */
 #define TK_COMMANDS(X) \

@@ -1,12 +1,12 @@
 /* The live line: [measure] 120/340  35 %  3 min 20 s left  gemm f32 512x512x512 */
-#include "cli/progress.h"
+#include "cli/commands.h"
 
 #include <math.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "cli/commands.h"
+#include "nightly/nightly.h"
 
 #define LIVE_EVERY_NS 100000000
 #define PLAIN_EVERY_NS 5000000000

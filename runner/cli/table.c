@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/limits.h"
 #include "core/problem.h"

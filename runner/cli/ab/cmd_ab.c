@@ -14,8 +14,6 @@
 #include "cli/ab/format.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
-#include "cli/progress.h"
 #include "config/config.h"
 #include "core/problem.h"
 #include "decide/rules/ab_result.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/ab/format.h"
-#include "cli/markup.h"
+#include "cli/commands.h"
 #include "cli/table.h"
 
 /* ---- terminal -------------------------------------------------------------------------------- */

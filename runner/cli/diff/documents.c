@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "cli/markup.h"
 #include "decide/decide.h"
 
 #define SCHEMA "tracker-diff/2"

@@ -1,7 +1,7 @@
 /* `tracker diff --format=md`, `github` and `junit`: for pull requests and CI systems. */
 #include "base/base.h"
+#include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "cli/markup.h"
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "cli/markup.h"
 #include "cli/night/git_bisect_hint.h"
 #include "cli/table.h"
 

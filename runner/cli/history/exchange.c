@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "config/config.h"
 #include "store/store.h"

@@ -2,7 +2,6 @@
 
 #include "base/base.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "store/lock.h"
 

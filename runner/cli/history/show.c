@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "cli/arguments.h"
-#include "cli/markup.h"
+#include "cli/commands.h"
 #include "cli/table.h"
 #include "core/problem.h"
 #include "store/store.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "cli/commands.h"
 #include "cli/history/show.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/measurement_fields.h"
 #include "stats/summary.h"

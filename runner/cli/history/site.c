@@ -7,7 +7,6 @@
 #include "base/process.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "config/config.h"
 #include "site_gen/report/report.h"

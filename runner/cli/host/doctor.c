@@ -6,7 +6,6 @@
 #include "base/process.h"
 #include "base/sandbox.h"
 #include "cli/commands.h"
-#include "cli/host/doctor.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
 #include "config/config.h"

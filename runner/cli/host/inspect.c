@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/process.h"
 #include "cli/commands.h"
-#include "cli/host/doctor.h"
+#include "cli/host/survey.h"
 #include "cli/table.h"
 
 /* A file without the space at its end; "" where it cannot be read. */
@@ -339,7 +339,7 @@ static char *library_path(const char *cache, const char *name)
 	return NULL;
 }
 
-/* A version is that of pkg-config, else of the file: libopenblas-r0.3.21.so, libcuda.so.580.65.06 */
+/* A version is that of pkg-config, else of the file: libopenblas-r0.3.21.so, libcuda.so.580 */
 static json_t *library(const char *cache, const char *name, const char *file, const char *package)
 {
 	const char *argv[] = {"pkg-config", "--modversion", package, NULL};

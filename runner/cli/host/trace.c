@@ -5,12 +5,13 @@
 
 #include "base/base.h"
 #include "base/process.h"
+#include "cli/commands.h"
 #include "cli/host/run.h"
-#include "cli/progress.h"
 #include "cli/table.h"
 #include "core/kernel_report.h"
 #include "core/problem.h"
 #include "nightly/compare/ab_compare.h"
+#include "nightly/nightly.h"
 #include "nightly/trace/trace_job.h"
 #include "profile/trace.h"
 

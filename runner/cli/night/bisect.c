@@ -15,10 +15,10 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/night/git_bisect_hint.h"
-#include "cli/progress.h"
 #include "config/config.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/bisect/bisect.h"
+#include "nightly/nightly.h"
 #include "store/store.h"
 
 static void add_word(struct tk_buf *b, const char *word)

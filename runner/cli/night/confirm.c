@@ -6,10 +6,10 @@
 #include "base/try.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/progress.h"
 #include "config/config.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_compare.h"
+#include "nightly/nightly.h"
 #include "store/store.h"
 
 static struct {

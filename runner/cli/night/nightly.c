@@ -18,9 +18,9 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
-#include "cli/progress.h"
 #include "cli/table.h"
 #include "config/config.h"
+#include "config/suite.h"
 #include "core/night.h"
 #include "core/outcome.h"
 #include "core/status.h"
@@ -28,7 +28,6 @@
 #include "nightly/stages/detect_policy.h"
 #include "site_gen/site.h"
 #include "store/store.h"
-#include "config/suite.h"
 
 /* ---- the site -------------------------------------------------------------------------------- */
 

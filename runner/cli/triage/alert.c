@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "cli/triage/alerts.h"
 #include "config/config.h"

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "cli/commands.h"
-#include "cli/markup.h"
 #include "cli/table.h"
 #include "core/fields.h"
 #include "decide/decide.h"

@@ -4,7 +4,6 @@
 #include "base/try.h"
 #include "cli/ab/ab_options.h"
 #include "cli/commands.h"
-#include "cli/progress.h"
 #include "cli/tune/print.h"
 #include "config/config.h"
 #include "nightly/nightly.h"

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/present.h"
 #include "base/text.h"
-#include "cli/markup.h"
+#include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/tune/print.h"
 #include "core/fields.h"
