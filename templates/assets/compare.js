@@ -5,7 +5,6 @@
   const { comparison, data, distribution, dom, format, keys, state } = window.tracker;
   const { byId } = dom;
   const { contenders, problems } = comparison;
-  const SVG = "http://www.w3.org/2000/svg";
   const SIDES = ["a", "b"];
   const WHENS = [
     ["newest night", "0"],
@@ -62,18 +61,16 @@
       [kind, `M50 3H${x(ratio)}V7H50z`],
     ];
     if (isKnown) paths.push(["interval", `M${x(lo)} 5H${x(hi)}`]);
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "0 0 100 10");
-    svg.setAttribute("class", "versus-bar");
-    svg.setAttribute("aria-hidden", "true");
-    svg.setAttribute("preserveAspectRatio", "none");
-    for (const [name, d] of paths) {
-      const path = document.createElementNS(SVG, "path");
-      path.setAttribute("class", name);
-      path.setAttribute("d", d);
-      svg.append(path);
-    }
-    return svg;
+    return dom.svg(
+      "svg",
+      {
+        viewBox: "0 0 100 10",
+        class: "versus-bar",
+        "aria-hidden": "true",
+        preserveAspectRatio: "none",
+      },
+      ...paths.map(([name, d]) => dom.svg("path", { class: name, d })),
+    );
   }
 
   function timeCell({ value, lo, hi, isKnown, file }) {

@@ -2,18 +2,10 @@
 "use strict";
 {
   const { dom, format } = window.tracker;
-  const SVG = "http://www.w3.org/2000/svg";
   const LIMITS = [0.02, 0.05, 0.1, 0.2];
   const WIDTH = 720;
   const HEIGHT = 96;
   const BASE = 74; // y of the lower ends of the bars
-
-  function element(name, attributes, text = "") {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.textContent = text;
-    return made;
-  }
 
   // [{ from, to, count }]: changes from below -20 % to above 20 %; the middle one is a tie.
   function countChanges(changes, tie) {
@@ -45,20 +37,24 @@
     );
     const highest = Math.max(...bins.map(({ count }) => count), 1);
     const width = WIDTH / bins.length;
-    const svg = element("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "bins", role: "img" });
     const words = bins.filter(({ count }) => count).map((bin) => `${rangeName(bin)}: ${bin.count}`);
-    svg.setAttribute("aria-label", `Distribution of changes. ${words.join("; ")}.`);
+    const svg = dom.svg("svg", {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      class: "bins",
+      role: "img",
+      "aria-label": `Distribution of changes. ${words.join("; ")}.`,
+    });
     bins.forEach(({ from, to, count }, i) => {
       const height = (count / highest) * (BASE - 18);
       const middle = (i + 0.5) * width;
       const kind = to <= 0 ? "first" : from >= 0 ? "second" : "even";
       const x = i * width + 3;
       svg.append(
-        element("rect", { class: kind, x, y: BASE - height, width: width - 6, height }),
-        element("text", { x: middle, y: BASE - height - 4 }, count ? String(count) : ""),
+        dom.svg("rect", { class: kind, x, y: BASE - height, width: width - 6, height }),
+        dom.svg("text", { x: middle, y: BASE - height - 4 }, count ? String(count) : ""),
       );
       if (Number.isFinite(to)) {
-        svg.append(element("text", { x: (i + 1) * width, y: BASE + 14 }, limitText(to)));
+        svg.append(dom.svg("text", { x: (i + 1) * width, y: BASE + 14 }, limitText(to)));
       }
     });
     const caption = "Problems by change; the middle bar is no practical difference";

@@ -31,6 +31,21 @@
       return node;
     },
 
+    // A button that runs a function.
+    button(textContent, run, properties = {}) {
+      const button = this.element("button", { type: "button", textContent, ...properties });
+      button.addEventListener("click", run);
+      return button;
+    },
+
+    // An element of a drawing.
+    svg(name, attributes, ...children) {
+      const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+      node.append(...children);
+      return node;
+    },
+
     // A labelled <select>; `options` are [text, value] pairs.
     labelledSelect(id, title, options) {
       const select = this.element("select", { id });

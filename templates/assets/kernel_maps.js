@@ -56,9 +56,8 @@
       if (ratio !== 1) paint(cell, ratio);
       return cell;
     });
-    const scale = dom.element("p", { className: "map-scale", hidden: true }, ...cells);
-    scale.setAttribute("aria-hidden", "true");
-    return scale;
+    const properties = { className: "map-scale", hidden: true, ariaHidden: "true" };
+    return dom.element("p", properties, ...cells);
   }
 
   function restoreCell({ cell, link, lead, original }) {

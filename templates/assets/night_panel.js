@@ -8,11 +8,7 @@
 
   const link = (text, href) => dom.element("a", { textContent: text, href });
 
-  function button(text, onClick) {
-    const node = dom.element("button", { type: "button", className: "plain", textContent: text });
-    node.addEventListener("click", onClick);
-    return node;
-  }
+  const button = (text, run) => dom.button(text, run, { className: "plain" });
 
   const fact = (name, ...parts) => [
     dom.element("dt", { textContent: name }),

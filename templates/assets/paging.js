@@ -12,20 +12,13 @@
   const readRows = () =>
     boxes.flatMap((box) => dom.all(box.querySelector(".alert") ? ".alert" : "tbody tr", box));
 
-  function makeButton(text, description, run) {
-    const button = dom.element("button", { type: "button", textContent: text });
-    button.setAttribute("aria-label", description);
-    button.addEventListener("click", run);
-    return button;
-  }
-
   function makePager(name) {
-    const previous = makeButton("‹ Previous", "Previous page", () => turn(-1));
-    const next = makeButton("Next ›", "Next page", () => turn(1));
-    const all = makeButton("All rows", "All rows", toggleAll);
+    const previous = dom.button("‹ Previous", () => turn(-1), { ariaLabel: "Previous page" });
+    const next = dom.button("Next ›", () => turn(1), { ariaLabel: "Next page" });
+    const all = dom.button("All rows", toggleAll);
     const label = dom.element("span", { className: "nums" });
-    const nav = dom.element("nav", { className: "pager" }, previous, label, next, all);
-    nav.setAttribute("aria-label", name);
+    const properties = { className: "pager", ariaLabel: name };
+    const nav = dom.element("nav", properties, previous, label, next, all);
     return { nav, previous, next, all, label };
   }
 

@@ -222,9 +222,8 @@
 
   const waiting = new Map(); // element -> function that draws it
   const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) drawNow(target);
-    },
+    (entries) =>
+      entries.forEach(({ isIntersecting, target }) => isIntersecting && drawNow(target)),
     { rootMargin: "50px" },
   );
 

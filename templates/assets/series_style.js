@@ -70,10 +70,6 @@
     };
   };
 
-  window.tracker.chartCanvas = (label, properties = {}) => {
-    const canvas = window.tracker.dom.element("canvas", properties);
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", label);
-    return canvas;
-  };
+  window.tracker.chartCanvas = (ariaLabel, properties = {}) =>
+    window.tracker.dom.element("canvas", { role: "img", ariaLabel, ...properties });
 }

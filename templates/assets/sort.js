@@ -90,10 +90,8 @@
   for (const { columns } of tables) {
     for (const column of columns) {
       if (column.head.classList.contains("c-spark")) continue;
-      const button = dom.element("button", { type: "button", className: "sort" });
-      button.setAttribute("aria-label", `Sort by ${column.name}`);
-      button.addEventListener("click", () => toggle(column));
-      column.head.append(button);
+      const properties = { className: "sort", ariaLabel: `Sort by ${column.name}` };
+      column.head.append(dom.button("", () => toggle(column), properties));
     }
   }
   state.onChange(show);

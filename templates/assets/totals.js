@@ -201,19 +201,14 @@
 
   function addTools() {
     const tools = dom.byId("tools");
-    const buttons = RANGES.map(([textContent, value]) => {
-      const button = dom.element("button", { type: "button", textContent, value });
-      button.addEventListener("click", () => {
-        setRange(value);
-        state.set("range", value);
-      });
-      return button;
-    });
-    const group = dom.element("div", { className: "segments" }, ...buttons);
-    group.setAttribute("role", "group");
-    group.setAttribute("aria-label", "Nights shown");
-    const night = dom.element("span", { id: "night", className: "hide" });
-    night.setAttribute("role", "status");
+    const choose = ({ target: { value } }) => {
+      setRange(value);
+      state.set("range", value);
+    };
+    const buttons = RANGES.map(([text, value]) => dom.button(text, choose, { value }));
+    const properties = { className: "segments", role: "group", ariaLabel: "Nights shown" };
+    const group = dom.element("div", properties, ...buttons);
+    const night = dom.element("span", { id: "night", className: "hide", role: "status" });
     tools.append(group, night);
     tools.hidden = false;
   }

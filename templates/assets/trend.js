@@ -223,12 +223,11 @@
 
     addPeer(item) {
       const { series: id, label, files, style } = item.dataset;
-      const button = dom.element("button", { type: "button", textContent: "Overlay" });
-      button.setAttribute("aria-label", `Overlay ${label}`);
-      button.addEventListener("click", () => {
+      const toggle = () => {
         state.toggleListItem("with", id);
         this.drawOverlays();
-      });
+      };
+      const button = dom.button("Overlay", toggle, { ariaLabel: `Overlay ${label}` });
       item.append(button);
       return {
         id,
