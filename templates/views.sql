@@ -416,3 +416,17 @@ FROM (SELECT p.device_id, p.op_file AS op, c.as_of_s, iif(c.is_of_revision, c.re
   WHERE p.is_ranked AND c.before_value > 0 AND c.after_value > 0 AND t.compared > 0
   GROUP BY p.device_id, p.op_file, c.as_of_s, 4, c.cause)
 WHERE abs(effect) >= 0.0005
+
+-- The backends on devices that can be compared; `part`: the file of their times, for about 250 series.
+-- page_contender: table by device_id
+SELECT row_number() OVER (ORDER BY d.device, variant) - 1 AS i, p.device_id, d.device, variant,
+  ifnull(sum(count(*)) OVER (ORDER BY d.device, variant ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) / 250
+    AS part, s.upstream_id
+FROM page_series p JOIN series s USING (id) JOIN page_device d ON d.id = p.device_id
+WHERE p.is_ranked AND p.night_s GROUP BY p.device_id, variant
+
+-- page_compared: table by problem_id
+SELECT p.place, p.fails, s.problem_id, k.i, k.part
+FROM page_series p JOIN series s USING (id)
+  JOIN page_contender k ON k.device_id = p.device_id AND k.variant = p.variant
+WHERE p.is_ranked AND p.night_s

@@ -17,50 +17,17 @@ static const int ages[] = {0, 7, 30};
 #define AGE_COUNT (sizeof ages / sizeof *ages)
 #define DIGITS 5 /* of times */
 
-/* A contender: one backend on one device. */
-struct contender {
-	const struct tk_site_device *device;
-	const char *variant;
-	const struct tk_upstream_row *upstream;
-	size_t series, part; /* number of its series; the file with its times */
+/* Where the times of a series are: its contender, a backend on a device, and that one's file. */
+struct place {
+	int64_t contender, part;
+	bool takes_part;
 };
 
-#define SERIES_IN_PART 250 /* a file ends after the contender that reaches this */
-#define PAIRED_MAX 60      /* the default pair is chosen among these */
-
-static int contender_order(const void *a, const void *b)
+static int set_place(void *user, const struct tk_query_row *row, struct tk_error *err)
 {
-	const struct contender *x = a, *y = b;
-	int d = strcmp(x->device->name, y->device->name);
-	return d ? d : strcmp(x->variant, y->variant);
-}
-
-static bool takes_part(const struct tk_site_series *s)
-{
-	return tk_series_is_ranked(s) && s->newest_count;
-}
-
-static size_t find_contenders(const struct tk_model *m, struct contender *out)
-{
-	size_t all = 0, count = 0;
-	for (size_t i = 0; i < m->series_count; i++)
-		if (takes_part(&m->series[i]))
-			out[all++] = (struct contender){m->series[i].device, m->series[i].variant,
-			        m->series[i].upstream, 0, 0};
-	if (all)
-		qsort(out, all, sizeof *out, contender_order);
-	for (size_t i = 0; i < all; i++) {
-		if (!count || contender_order(&out[count - 1], &out[i]))
-			out[count++] = out[i];
-		out[count - 1].series++;
-	}
-	for (size_t i = 0, part = 0, series = 0; i < count; i++) {
-		out[i].part = part;
-		series += out[i].series;
-		part += series >= SERIES_IN_PART;
-		series = series >= SERIES_IN_PART ? 0 : series;
-	}
-	return count;
+	struct place *places = user;
+	places[row->values[0].i] = (struct place){row->values[1].i, row->values[2].i, true};
+	return 0;
 }
 
 /* The newest point that is at least this old, but not older than twice that plus a week: nothing
@@ -126,24 +93,11 @@ static void add_times(struct tk_buf *out, const struct tk_site_series *s)
 	}
 }
 
-static size_t find_place(
-        const struct tk_site_series *s, const struct contender *contenders, size_t count)
-{
-	struct contender key = {s->device, s->variant, s->upstream, 0, 0};
-	const struct contender *c = bsearch(&key, contenders, count, sizeof key, contender_order);
-	return (size_t)(c - contenders);
-}
-
-static void part_path(char path[64], size_t part)
-{
-	snprintf(path, 64, "data/compare-%zu.js", part);
-}
-
 /* times: [problem, contender, series, group, file or 0 where it is the series, exponent, then for
  * each age 0 or [value, below, above], or [value] where nothing is known of its interval; of the
  * newest [value, below, above, 1] where that is wider than asked */
-static int write_part(struct tk_site *site, size_t part, const struct contender *contenders,
-        size_t count, const size_t *places, struct tk_error *err)
+static int write_part(
+        struct tk_site *site, int64_t part, const struct place *places, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
@@ -151,16 +105,16 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 	bool first = true;
 	size_t problem = 0;
 	tk_buf_clear(out);
-	tk_buf_add_printf(out, "tracker.data.add(\"compare-%zu\",{\"times\":[", part);
+	tk_buf_add_printf(out, "tracker.data.add(\"compare-%lld\",{\"times\":[", (long long)part);
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_site_series *s = &m->series[i];
 		problem += i && s->problem != s[-1].problem;
-		if (places[i] >= count || contenders[places[i]].part != part)
+		if (!places[i].takes_part || places[i].part != part)
 			continue;
 		tk_buf_add_str(out, first ? "\n[" : ",\n[");
 		tk_buf_add_int(out, (int64_t)problem);
 		tk_buf_add_char(out, ',');
-		tk_buf_add_int(out, (int64_t)places[i]);
+		tk_buf_add_int(out, places[i].contender);
 		tk_buf_add_char(out, ',');
 		tk_escape_json(out, s->row->slug, strlen(s->row->slug));
 		tk_buf_add_char(out, ',');
@@ -175,34 +129,8 @@ static int write_part(struct tk_site *site, size_t part, const struct contender 
 		first = false;
 	}
 	tk_buf_add_str(out, "]});\n");
-	part_path(path, part);
+	snprintf(path, sizeof path, "data/compare-%lld.js", (long long)part);
 	return tk_output_put(site->out, path, out, err);
-}
-
-/* The two with the most common problems; the first of several. */
-static void find_pair(const struct tk_model *m, const size_t *places, size_t count, size_t pair[2])
-{
-	size_t n = count < PAIRED_MAX ? count : PAIRED_MAX, best = 0;
-	size_t *shared = tk_calloc(n * n + 1, sizeof *shared);
-	for (size_t first = 0, end; first < m->series_count; first = end) {
-		for (end = first + 1; end < m->series_count &&
-		                      m->series[end].problem == m->series[first].problem;)
-			end++;
-		for (size_t i = first; i < end; i++)
-			for (size_t k = first; k < end && places[i] < n; k++)
-				if (places[i] < places[k] && places[k] < n &&
-				        !m->series[i].failure && !m->series[k].failure)
-					shared[places[i] * n + places[k]]++;
-	}
-	pair[0] = 0;
-	pair[1] = count > 1;
-	for (size_t i = 0; i < n * n; i++)
-		if (shared[i] > best) {
-			best = shared[i];
-			pair[0] = i / n;
-			pair[1] = i % n;
-		}
-	free(shared);
 }
 
 /* Opens an array with two texts. */
@@ -214,24 +142,25 @@ static void add_pair(struct tk_buf *out, const char *a, size_t a_max, const char
 	tk_escape_json(out, b, tk_utf8_clip_len(b, b_max));
 }
 
-static int write_index(struct tk_site *site, const struct contender *contenders, size_t count,
-        const size_t pair[2], struct tk_error *err)
+static int write_index(struct tk_site *site, const struct tk_value *page, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
 	struct tk_buf *out = &site->page;
+	const struct tk_value *o = tk_value_find_list(page, "contenders")->first;
 	tk_buf_clear(out);
 	tk_buf_add_str(out, "tracker.data.add(\"compare\",{\"contenders\":[");
-	for (size_t i = 0; i < count; i++) {
-		char path[64];
-		tk_buf_add_str(out, i ? "," : "");
-		add_pair(out, contenders[i].variant, 60, contenders[i].device->name, 60);
-		part_path(path, contenders[i].part);
-		tk_buf_add_printf(out, ",\"data/revisions-%lld.js\",\"compare-%zu\",\"%s\"]",
-		        (long long)contenders[i].upstream->id, contenders[i].part, path);
+	for (bool first = true; o; o = o->next, first = false) {
+		const char *part = tk_value_find_text(o, "part");
+		tk_buf_add_str(out, first ? "" : ",");
+		add_pair(out, tk_value_find_text(o, "variant"), 60, tk_value_find_text(o, "device"),
+		        60);
+		tk_buf_add_printf(out,
+		        ",\"data/revisions-%s.js\",\"compare-%s\",\"data/compare-%s.js\"]",
+		        tk_value_find_text(o, "upstream_id"), part, part);
 	}
 	tk_buf_add_printf(out,
-	        "],\"tie\":%g,\"pair\":[%zu,%zu],\"manifest\":\"data/manifest.js\",\"problems\":[",
-	        site->options->tie, pair[0], pair[1]);
+	        "],\"tie\":%g,\"pair\":[%s],\"manifest\":\"data/manifest.js\",\"problems\":[",
+	        site->options->tie, tk_value_find_text(page, "pair"));
 	for (size_t i = 0; i < m->series_count; i++) {
 		const struct tk_problem_row *p = m->series[i].problem;
 		if (i && p == m->series[i - 1].problem)
@@ -246,33 +175,18 @@ static int write_index(struct tk_site *site, const struct contender *contenders,
 	return tk_output_put(site->out, "data/compare.js", out, err);
 }
 
-static int write_data(struct tk_site *site, const struct contender *contenders, size_t count,
-        struct tk_error *err)
-{
-	const struct tk_model *m = &site->model;
-	size_t *places = tk_malloc((m->series_count + 1) * sizeof *places), pair[2] = {0};
-	int status;
-	for (size_t i = 0; i < m->series_count; i++)
-		places[i] = takes_part(&m->series[i]) ? find_place(&m->series[i], contenders, count)
-		                                      : SIZE_MAX;
-	find_pair(m, places, count, pair);
-	status = write_index(site, contenders, count, pair, err);
-	for (size_t i = 0; !status && i < count; i++)
-		if (!i || contenders[i].part != contenders[i - 1].part)
-			status = write_part(
-			        site, contenders[i].part, contenders, count, places, err);
-	free(places);
-	return status;
-}
-
 int tk_page_add_compare(
         struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err)
 {
-	struct contender *contenders =
-	        tk_malloc((site->model.series_count + 1) * sizeof *contenders);
-	size_t count = find_contenders(&site->model, contenders);
-	int status = write_data(site, contenders, count, err);
-	free(contenders);
-	tk_value_set_flag(page, "any", count > 0);
+	struct place *places = tk_calloc(site->model.series_count + 1, sizeof *places);
+	struct tk_value *o = tk_value_find_list(page, "contenders")->first;
+	int status = tk_store_query(site->model.store, "SELECT place, i, part FROM page_compared",
+	        TK_NO_ARGS, set_place, places, err);
+	if (!status)
+		status = write_index(site, page, err);
+	for (int64_t part = -1; !status && o; o = o->next)
+		if (o->id != part)
+			status = write_part(site, part = o->id, places, err);
+	free(places);
 	return status;
 }
