@@ -15,7 +15,7 @@ FROM night n JOIN machine m ON m.id = n.machine_id
 
 -- Devices in the order of pages: GPUs first.
 -- page_device: table by id
-SELECT d.id, d.name AS model, m.name AS machine, d.slug, m.name || '/' || d.slug AS device,
+SELECT d.id, d.machine_id, d.name AS model, m.name AS machine, d.slug, m.name || '/' || d.slug AS device,
   slug(m.name || '.' || d.slug) AS file, row_number() OVER (ORDER BY d.kind = 'cpu', m.id, d.slug) AS line
 FROM device d JOIN machine m ON m.id = d.machine_id
 

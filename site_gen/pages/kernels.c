@@ -395,23 +395,6 @@ static void set_metrics(struct tk_site *site, struct tk_value *page, unsigned kn
 
 /* ---- the pages ---- */
 
-static void set_tabs(struct tk_site *site, struct tk_value *page, const char *current)
-{
-	const struct tk_model *m = &site->model;
-	struct tk_value *tabs = tk_value_add_list(page, "tabs");
-	const char *done = "";
-	for (size_t i = 0; i < m->series_count; i++) {
-		const char *op = m->series[i].problem->op;
-		if (!strcmp(op, done) || !tk_series_is_suite_time(&m->series[i]))
-			continue;
-		done = op;
-		struct tk_value *tab = tk_value_append(tabs);
-		tk_value_set_clip(tab, "name", tk_op_title(op), 40);
-		tk_value_set_flag(tab, "current", !strcmp(op, current));
-		tk_value_set_fmt(tab, "href", "%s.html", m->series[i].op_file);
-	}
-}
-
 /* Every problem of an operation on one device. */
 static int write_all(struct tk_site *site, const char *op, const char *file,
         const struct tk_site_device *device, struct tk_error *err)
@@ -420,9 +403,8 @@ static int write_all(struct tk_site *site, const char *op, const char *file,
 	all_path(path, file, device);
 	struct tk_kernel_page kernel = {.op = op, .file = file, .whole = true};
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
-	set_tabs(site, page, op);
 	tk_value_set_flag(page, "whole", true);
-	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op), err));
+	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op, file), err));
 	tk_value_set_fmt(page, "op_href", "%s.html", file);
 	struct tk_value *devices = tk_value_add_list(page, "devices");
 	TRY(add_device(site, devices, &kernel, device, err));
@@ -436,13 +418,12 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 	char path[128];
 	snprintf(path, sizeof path, "kernels/%s.html", file);
 	struct tk_value *page = tk_page_begin(site, path, tk_op_title(op), TK_SECTION_KERNELS);
-	set_tabs(site, page, op);
 	tk_value_set_fmt(page, "description",
 	        "%s: the rate of every backend over the problem size, and which one to use for "
 	        "which problem.",
 	        tk_op_title(op));
 	tk_value_set_flag(page, "whole", false);
-	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op), err));
+	TRY(tk_page_add_sql(site, page, "kernel", TK_ARGS(op, file), err));
 	struct tk_value *devices = tk_value_add_list(page, "devices");
 	bool *cut = tk_calloc(m->device_count + 1, sizeof *cut);
 	int status = 0;

@@ -76,7 +76,7 @@ static const struct page pages[] = {
         {"overview", TK_SECTION_OVERVIEW, "index.html", "Overview", "matrix", tk_page_add_overview},
         {.write = tk_page_write_trends},
         {.write = tk_page_write_kernels},
-        {.write = tk_page_write_rooflines},
+        {"roofline", TK_SECTION_ROOFLINE, .add = tk_page_add_roofline},
         {"lists", TK_SECTION_SERIES, .also = "matrix"},
         {"list", TK_SECTION_SERIES},
         {"nights", TK_SECTION_NIGHTS, "nights/index.html", "Nights"},

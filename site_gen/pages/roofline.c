@@ -290,59 +290,30 @@ static void set_drawing(struct tk_site *site, struct tk_value *page,
 	}
 }
 
-static void set_tabs(
-        struct tk_site *site, struct tk_value *page, const struct tk_site_device *current)
+int tk_page_add_roofline(
+        struct tk_site *site, struct tk_value *page, int64_t device_id, struct tk_error *err)
 {
-	struct tk_value *tabs = tk_value_add_list(page, "tabs");
-	for (size_t i = 0; i < site->model.device_count; i++) {
-		struct tk_value *tab = tk_value_append(tabs);
-		tk_value_set_clip(tab, "name", site->model.devices[i].name, 60);
-		tk_value_set_fmt(tab, "href", "%s.html", site->model.devices[i].file);
-		tk_value_set_flag(tab, "current", &site->model.devices[i] == current);
-	}
-}
-
-static int write_device(
-        struct tk_site *site, const struct tk_site_device *device, struct tk_error *err)
-{
-	char path[128], data[128], title[200];
+	const struct tk_site_device *device = tk_model_find_device(&site->model, device_id);
 	struct tk_ceiling_set ceilings;
 	struct tk_roofline_points points = {0};
-	snprintf(path, sizeof path, "roofline/%s.html", device->file);
-	snprintf(data, sizeof data, "data/roofline-%s.js", device->file);
-	snprintf(title, sizeof title, "Roofline of %.*s", (int)tk_utf8_clip_len(device->name, 100),
-	        device->name);
 	tk_ceiling_set_load(&site->model, device, &ceilings);
 	tk_ceiling_set_drop_times(&ceilings);
 	int status =
 	        device->machine->last_night ? collect(site, device, &ceilings, &points, err) : 0;
 	if (points.count)
 		qsort(points.at, points.count, sizeof *points.at, compare_by_efficiency);
-	if (!status)
-		name_marks(&points);
-	if (!status)
-		status = write_data(site, &ceilings, &points, data, err);
 	if (!status) {
-		struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_ROOFLINE);
-		set_tabs(site, page, device);
-		tk_value_set_clip(page, "device_name", device->row->name, 100);
-		tk_value_set_time(page, "night",
-		        device->machine->last_night ? device->machine->last_night->as_of_s : 0);
-		tk_value_set(page, "data", data);
+		name_marks(&points);
+		status =
+		        write_data(site, &ceilings, &points, tk_value_find_text(page, "data"), err);
+	}
+	if (!status) {
 		tk_value_set_flag(page, "any", points.count > 0);
 		set_drawing(site, page, &ceilings, &points);
 		set_tables(site, page, &ceilings, &points);
-		status = tk_page_finish(site, "roofline", path, err);
 	}
 	free(points.at);
 	free(points.labels);
 	free(points.styles);
 	return status;
-}
-
-int tk_page_write_rooflines(struct tk_site *site, struct tk_error *err)
-{
-	for (size_t i = 0; i < site->model.device_count; i++)
-		TRY(write_device(site, &site->model.devices[i], err));
-	return 0;
 }
