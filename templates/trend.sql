@@ -1,12 +1,10 @@
--- trends/OP.html: the section of device ?1 and operation ?2.
+-- trends/OP.html: ?1 is the operation.
 
--- Those with the largest effect, newest first. id: the night.
--- causes:
-SELECT as_of_s AS "id-", row_number() OVER (ORDER BY as_of_s DESC, rank) AS number, day(as_of_s) AS "when",
-  change(exp(effect) - 1) AS effect, iif(k.effect < 0, 'bad', 'good') AS tone, n || ' series' AS count, cause,
-  rev_id AS "revision+", clip(ifnull(r.author, ''), 60) AS author
-FROM page_index_cause k LEFT JOIN revision r ON r.id = rev_id
-WHERE device_id = ?1 AND op = ?2 AND rank <= 8 ORDER BY number
+-- pages:
+SELECT op_id, 'trends/' || op_file || '.html', clip(op, 150) || ': trends' FROM page_series WHERE is_ranked
+GROUP BY op_id ORDER BY op_id
 
 -- .:
-SELECT iif(count(*) > 8, count(*) - 8, '') AS causes_more FROM page_index_cause WHERE device_id = ?1 AND op = ?2
+SELECT clip(op, 60) AS op, op_file,
+  op || ': how the speed of each type and backend changed over the nights, and why.' AS description
+FROM page_series WHERE op_id = ?1 LIMIT 1

@@ -167,5 +167,8 @@ int tk_page_store_facts(
 	TRY(store_machines(m, err));
 	TRY(store_nights(m, err));
 	TRY(tk_page_store_tunings(m, err));
+	/* trends.c fills it */
+	TRY(tk_page_make_table(
+	        m->store, "device_id, op, as_of_s, compared", "page_index_night", err));
 	return store_series(m, err);
 }

@@ -74,7 +74,8 @@ struct page {
 static const struct page pages[] = {
         {.write = tk_page_write_series},
         {"overview", TK_SECTION_OVERVIEW, "index.html", "Overview", "matrix", tk_page_add_overview},
-        {.write = tk_page_write_trends},
+        {"trends", TK_SECTION_TRENDS, .add = tk_page_add_trends},
+        {"trend", TK_SECTION_TRENDS, .add = tk_page_add_trend},
         {.write = tk_page_write_kernels},
         {"roofline", TK_SECTION_ROOFLINE, .add = tk_page_add_roofline},
         {"lists", TK_SECTION_SERIES, .also = "matrix"},

@@ -14,7 +14,6 @@
 /* How many series were compared in each night. */
 static int store_nights(struct tk_store *s, const struct tk_total *t, struct tk_error *err)
 {
-	TRY(tk_page_make_table(s, "device_id, op, as_of_s, compared", "page_index_night", err));
 	for (size_t i = 0; i < t->count; i++)
 		TRY(tk_page_insert(s, "page_index_night",
 		        TK_ARGS((const char *)NULL, t->example->device->row->id,
@@ -29,7 +28,8 @@ static int set_causes(struct tk_site *site, struct tk_value *o, const struct tk_
 	const struct tk_site_series *s = trend->all.example;
 	*mark_count = 0;
 	TRY(store_nights(site->model.store, &trend->all, err));
-	TRY(tk_page_add_sql(site, o, "trend", TK_ARGS(s->device->row->id, s->op_file), err));
+	TRY(tk_page_add_sql(
+	        site, o, "trend_section", TK_ARGS(s->device->row->id, s->op_file), err));
 	for (struct tk_value *c = tk_value_find_list(o, "causes")->first; c; c = c->next) {
 		bool is_worse = !strcmp(tk_value_find_text(c, "tone"), "bad");
 		marks[*mark_count] =
@@ -228,28 +228,21 @@ static int put_data(
 	return tk_output_put(site->out, path, data, err);
 }
 
-static int write_op(struct tk_site *site, const char *op, const char *file, struct tk_error *err)
+int tk_page_add_trend(
+        struct tk_site *site, struct tk_value *page, int64_t op_id, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_buf data = TK_BUF_INIT;
-	char path[TK_PAGE_PATH_SIZE], title[200];
+	const struct tk_site_series *of_op = &m->series[op_id];
+	AUTO(tk_buf) data = TK_BUF_INIT;
 	int status = 0;
 	bool any = false;
-	snprintf(path, sizeof path, "trends/%.100s.html", file);
-	snprintf(title, sizeof title, "%.150s: trends", tk_op_title(op));
-	struct tk_value *page = tk_page_begin(site, path, title, TK_SECTION_TRENDS);
-	tk_value_set_clip(page, "op", tk_op_title(op), 60);
-	tk_value_set_clip(page, "op_file", file, 100);
-	tk_value_set_fmt(page, "description",
-	        "%s: how the speed of each type and backend changed over the nights, and why.",
-	        tk_op_title(op));
 	struct tk_value *devices = tk_value_add_list(page, "devices");
 	tk_buf_add_str(&data, "tracker.data.add(\"trends\",{\"devices\":[\n");
 	for (size_t d = 0; !status && d < m->device_count; d++) {
 		const struct tk_total *parts;
 		struct tk_trend t;
-		size_t count =
-		        tk_totals_find(&site->totals, tk_model_ordered_device(m, d), op, &parts);
+		size_t count = tk_totals_find(
+		        &site->totals, tk_model_ordered_device(m, d), of_op->problem->op, &parts);
 		if (!count)
 			continue;
 		tk_trend_load(parts, count, &t);
@@ -258,10 +251,7 @@ static int write_op(struct tk_site *site, const char *op, const char *file, stru
 		status = add_section(site, tk_value_append(devices), &t, &data, err);
 		tk_trend_free(&t);
 	}
-	if (!status)
-		status = put_data(site, file, &data, err);
-	tk_buf_free(&data);
-	return status ? status : tk_page_finish(site, "trend", path, err);
+	return status ? status : put_data(site, of_op->op_file, &data, err);
 }
 
 /* ---- the list ---- */
@@ -287,13 +277,10 @@ static void add_to_list(struct tk_site *site, struct tk_value *list,
 	tk_trend_free(&t);
 }
 
-static int write_list(struct tk_site *site, struct tk_error *err)
+int tk_page_add_trends(
+        struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err)
 {
 	const struct tk_model *m = &site->model;
-	struct tk_value *page =
-	        tk_page_begin(site, "trends/index.html", "Trends", TK_SECTION_TRENDS);
-	tk_value_set(page, "description",
-	        "The speed of every kernel on every device as one index, and its changes.");
 	struct tk_value *list = tk_value_add_list(page, "list");
 	for (size_t d = 0; d < m->device_count; d++) {
 		const char *done = "";
@@ -303,23 +290,6 @@ static int write_list(struct tk_site *site, struct tk_error *err)
 			done = m->series[i].problem->op;
 			add_to_list(site, list, tk_model_ordered_device(m, d), &m->series[i]);
 		}
-	}
-	return tk_page_finish(site, "trends", "trends/index.html", err);
-}
-
-int tk_page_write_trends(struct tk_site *site, struct tk_error *err)
-{
-	const struct tk_model *m = &site->model;
-	const char *done = "";
-	if (!m->series_count)
-		return 0;
-	TRY(write_list(site, err));
-	for (size_t i = 0; i < m->series_count; i++) {
-		const struct tk_site_series *s = &m->series[i];
-		if (!strcmp(s->problem->op, done) || !tk_series_is_ranked(s))
-			continue;
-		done = s->problem->op;
-		TRY(write_op(site, done, s->op_file, err));
 	}
 	return 0;
 }
