@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/alert.h"
+#include "core/kernel_report.h"
 #include "core/night.h"
 #include "core/outcome.h"
 #include "core/series.h"
@@ -19,6 +20,7 @@
 #include "store/select.h"
 
 struct tk_error;
+struct tk_lock;
 struct tk_store;
 
 enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
@@ -46,6 +48,32 @@ int tk_store_end(struct tk_store *s, int status, struct tk_error *err);
  * nothing within a transaction; begin no transaction in between. */
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err);
 void tk_store_end_read(struct tk_store *s);
+
+/* Read-only connections to a history for threads that read it at once; they see what has been
+ * committed. */
+struct tk_store_readers;
+struct tk_store_readers *tk_store_readers_new(const struct tk_store *s);
+void tk_store_readers_free(struct tk_store_readers *r);
+/* One that no other thread uses; NULL: none can be opened. */
+struct tk_store *tk_store_readers_take(struct tk_store_readers *r);
+void tk_store_readers_give(struct tk_store_readers *r, struct tk_store *s);
+
+/* ---- its lock ------------------------------------------------------------------------------- */
+
+/* A file beside it: a night, and a command that analyses or renames, exclude each other. */
+
+/* Of the history at `path`, which need not exist. TK_EBUSY: another process holds it. Release it
+ * with tk_lock_release(). */
+int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err);
+
+/* Whether a process holds the lock of this history. */
+bool tk_store_is_locked(struct tk_store *s);
+
+/* Marks a `running` night that no process is executing as `stopped`. The history does not record
+ * that a night was killed; the lock of the executing process shows it, and only the newest
+ * unfinished night can be executing. `confirm` and `bisect` take the same lock: while one of them
+ * runs, that night still counts as running. nights: newest first. */
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -276,6 +304,20 @@ struct tk_notification_row {
 	int64_t sent_s;
 };
 
+/* What was recorded inside the kernels of one problem on one backend and device. */
+struct tk_kernel_report_row {
+	int64_t id, device_id, environment_id, problem_id;
+	const char *uid;
+	enum tk_kernel_report kind;
+	const char *upstream, *revision; /* "": an installed backend */
+	const char *artifact_key;        /* of the build */
+	const char *backend, *options, *config, *mode;
+	const char *base; /* that a trace was compared with; "": nothing */
+	int64_t started_s;
+	const char *result;   /* JSON: docs/reference/kernel-reports.md */
+	const char *timeline; /* JSON: the same page; "": none; NULL in lists */
+};
+
 /* ---- writing: id and uid of the given row are ignored, the id is returned -------------------- */
 
 /* tk_store_put() (select.h) stores one row. A machine is found by its name; its uid, where one is
@@ -360,6 +402,17 @@ int tk_store_list_alerts(struct tk_store *s, struct tk_rows *out, struct tk_erro
 int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id, double **samples,
         size_t *count, struct tk_error *err); /* caller frees; 0 where dropped */
 
+/* Whether there is any trace that compares two revisions. */
+int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err);
+/* The result of the newest trace that compares these two revisions of the kernels of a series, the
+ * caller's; NULL: there is none. */
+int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
+        const char *upstream, const char *good_rev, const char *bad_rev, char **result,
+        struct tk_error *err);
+/* The caller frees *timeline. */
+int tk_store_read_kernel_timeline(
+        struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err);
+
 /* ---- triage of alerts ------------------------------------------------------------------------ */
 
 /* What people decided about an alert: rows of `triage`. A row is about one alert or a whole group.
@@ -389,11 +442,18 @@ struct tk_run_summary {
 	const char *message;
 };
 
+/* Natural logarithms of points, which are computed once where points are kept. */
+struct tk_point_logs {
+	double value;
+	double interval; /* of hi / lo; 0: the point has no interval */
+};
+struct tk_point_logs tk_point_find_logs(const struct tk_point *p);
+
 struct tk_history_window { /* the newest `before` points before the range, then `within` in it */
 	int64_t series_id;
 	bool is_borrowed; /* points and logs: from the reader */
 	const struct tk_point *points;
-	const struct tk_point_logs *logs; /* point_logs.h, one for each; NULL: not known */
+	const struct tk_point_logs *logs; /* one for each; NULL: not known */
 	size_t first, before, within;     /* first: points of the windows before this one */
 	struct tk_run_summary last_before, first_within, last_within;
 };
@@ -409,9 +469,10 @@ struct tk_window_query {
 	size_t before;                  /* points of each series from before it, at most */
 	struct tk_point_reader *reader; /* NULL: none */
 };
-/* windows: struct tk_history_window, one for each series, by id; struct tk_point: in *points, or all positive in the reader, valid until its next query. last_before and
- * last_within: newest runs before and since runs_s, in the newest night of last_within one that was
- * not skipped, if there is one; first_within: the oldest since runs_s, if none is before. */
+/* windows: struct tk_history_window, one for each series, by id; struct tk_point: in *points, or
+ * all positive in the reader, valid until its next query. last_before and last_within: newest runs
+ * before and since runs_s, in the newest night of last_within one that was not skipped, if there is
+ * one; first_within: the oldest since runs_s, if none is before. */
 int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *query,
         struct tk_rows *windows, struct tk_rows *points, struct tk_error *err);
 

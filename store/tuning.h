@@ -1,8 +1,10 @@
-/* The part of store.h about the results of `tracker tune`. */
+/* The part of store.h about the results of `tracker tune`: whether they still hold for what nights
+ * measure, those that belong together, and the rules that they give. */
 #ifndef TK_STORE_TUNING_H
 #define TK_STORE_TUNING_H
 #include "core/tune.h"
-#include "store/store.h"
+#include "core/tune_rule.h"
+#include "store/catalog/row_index.h"
 
 /* What `tracker tune` found for one problem on one backend and device. NAN: no A/B pairs. */
 struct tk_tuning_row {
@@ -18,5 +20,47 @@ struct tk_tuning_row {
 	int64_t pair_count, evaluation_count;
 	const char *candidates; /* JSON: docs/reference/tune.md */
 };
+
+/* Whether a result is of the problem, the device and the backend of a series, with any options. One
+ * of a backend without an upstream is of all upstreams that are not built. */
+bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row *series,
+        const struct tk_upstream_row *upstream);
+/* By the newest run of the problem on the backend and device. */
+int tk_tuning_state(struct tk_store *s, const struct tk_tuning_row *tuning, enum tk_tune_state *out,
+        struct tk_error *err);
+static inline bool tk_tune_state_is_stale(enum tk_tune_state state)
+{
+	return state > TK_TUNE_STATE_CURRENT;
+}
+
+/* Of one backend with its options, in one mode on one device. */
+struct tk_tuning_group {
+	/* Of each problem the newest result that decided; where none did, the newest. In the order
+	 * of the problems' ids. The rows are those that the groups were made of. */
+	const struct tk_tuning_row **rows;
+	size_t count;
+};
+
+struct tk_tuning_groups {
+	struct tk_tuning_group *at; /* by device, backend, upstream, mode, options */
+	size_t count;
+	const struct tk_tuning_row **memory;
+};
+
+/* tunings: newest first, as tk_store_list() has them. */
+void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_groups *out);
+void tk_tuning_groups_free(struct tk_tuning_groups *groups);
+bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
+
+/* Which configuration is the one to use up to which size. The rules point into the rows. */
+int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
+        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err);
+/* Which tuned backend is the fastest up to which size, on the device and in the mode of a group; of
+ * problems that several backends were tuned for. The same for each group of the device and mode. */
+int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
+        const struct tk_tuning_group *group, const struct tk_row_index *problems,
+        struct tk_tune_rules *out, struct tk_error *err);
+/* No group before it is of its device and mode. */
+bool tk_tuning_groups_is_first_at_place(const struct tk_tuning_groups *groups, size_t index);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "core/night.h"
 #include "decide/internal.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 
 /* ---- the range ------------------------------------------------------------------------------- */
 

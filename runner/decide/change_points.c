@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
-#include "store/readers.h"
+#include "store/store.h"
 
 #define DAY_S 86400
 #define SERIES_AT_ONCE 512 /* whose points are in memory */

@@ -15,7 +15,7 @@
 #include "core/outcome.h"
 #include "core/verdict_text.h"
 #include "decide/internal.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 
 /* ---- one row ---- */
 

@@ -8,7 +8,7 @@
 #include "base/try.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
-#include "store/point_logs.h"
+#include "store/store.h"
 
 #define DAY_S INT64_C(86400)
 #define REACH_S (120 * DAY_S) /* of history before a step: what its level is estimated from */

@@ -1,7 +1,7 @@
 /* Stores what `tracker trace` or `tracker profile` recorded, with where it was measured. */
 #ifndef TK_NIGHTLY_KERNEL_REPORT_H
 #define TK_NIGHTLY_KERNEL_REPORT_H
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include <jansson.h>
 
 struct tk_config;

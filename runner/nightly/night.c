@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/try.h"
 #include "core/night.h"
-#include "store/lock.h"
+#include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 

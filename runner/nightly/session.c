@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/try.h"
-#include "store/lock.h"
+#include "store/store.h"
 #include "worker/worker.h"
 #include <stdio.h>
 

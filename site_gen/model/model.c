@@ -12,7 +12,7 @@
 #include "core/night.h"
 #include "core/outcome.h"
 #include "site_gen/model/model_internal.h"
-#include "store/lock.h"
+#include "store/store.h"
 
 char *tk_model_keep(struct tk_model *m, char *text)
 {

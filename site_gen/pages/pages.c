@@ -12,7 +12,7 @@
 #include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 
 /* ---- alerts.html: what was measured of them ---- */
 

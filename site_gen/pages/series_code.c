@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "core/measurement_fields.h"
 #include "site_gen/pages/page.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include "store/query/code_facts.h"
 
 #define BUILDS_SHOWN 6

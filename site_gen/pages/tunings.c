@@ -4,8 +4,6 @@
 #include "core/tune.h"
 #include "site_gen/pages/page.h"
 #include "store/tuning.h"
-#include "store/tuning_groups.h"
-#include "store/tuning_state.h"
 
 #define RULE_SIZE 400
 

@@ -1,4 +1,4 @@
-#include "store/db/id_map.h"
+#include "store/db/internal.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include <stdlib.h>

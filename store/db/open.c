@@ -1,9 +1,16 @@
-/* Opening and closing a history: its version, its schema, its views. */
+/* Opening and closing a history: its version, its schema, its views. Its lock, and waiting for
+ * another process that is writing to it. Connections of threads that read it at once. */
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "base/try.h"
 #include "store/db/internal.h"
+#include "store/store.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,4 +245,150 @@ void tk_store_close(struct tk_store *s)
 const char *tk_store_path(const struct tk_store *s)
 {
 	return s->path;
+}
+
+/* ---- the lock of a whole command ------------------------------------------------------------- */
+
+int tk_store_lock(const char *path, struct tk_lock **out, struct tk_error *err)
+{
+	AUTO_TEXT lock_path = tk_sprintf("%s.lock", path);
+
+	return tk_lock_acquire(lock_path, out, err);
+}
+
+bool tk_store_is_locked(struct tk_store *s)
+{
+	AUTO_TEXT path = tk_sprintf("%s.lock", s->path);
+
+	return tk_lock_is_held(path);
+}
+
+void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
+{
+	bool at_work = tk_store_is_locked(s);
+
+	for (size_t i = 0; i < nights->count; i++) {
+		struct tk_night_row *night = (struct tk_night_row *)nights->rows + i;
+
+		if (night->status != TK_NIGHT_RUNNING)
+			continue;
+		if (!at_work)
+			night->status = TK_NIGHT_STOPPED;
+		at_work = false;
+	}
+}
+
+/* ---- waiting to write ------------------------------------------------------------------------ */
+
+#define LEAST_S 10
+#define REPORT_NS ((int64_t)5000000000)
+#define SLEEP_MAX_MS 250
+
+static int64_t sleep_ms(int attempt)
+{
+	return attempt < 8 ? (int64_t)1 << attempt : SLEEP_MAX_MS;
+}
+
+/* SQLite calls it with the number of attempts so far, and tries again if it returns 1. */
+static int wait_for_lock(void *arg, int attempt)
+{
+	struct tk_store *s = arg;
+	int64_t now = tk_clock_monotonic_ns();
+
+	if (attempt == 0)
+		s->lock_wait_start_ns = now;
+	int64_t waited = now - s->lock_wait_start_ns;
+
+	if (tk_cancel_is_requested() || (waited >= s->lock_least_ns && now >= s->lock_deadline_ns))
+		return 0;
+	int64_t pause = sleep_ms(attempt) * 1000000;
+
+	if (waited < REPORT_NS && waited + pause >= REPORT_NS)
+		tk_log(TK_LOG_WARN, "locked", NULL, "%s: waiting for another process to write",
+		        s->path);
+	tk_clock_sleep_ns(pause);
+	return 1;
+}
+
+void tk_db_install_lock_wait(struct tk_store *s)
+{
+	tk_store_set_lock_wait(s, 0, LEAST_S);
+	sqlite3_busy_handler(s->db, wait_for_lock, s);
+}
+
+void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s)
+{
+	s->lock_deadline_ns = deadline_ns;
+	s->lock_least_ns = (int64_t)(least_s * 1e9);
+}
+
+/* ---- connections of threads ------------------------------------------------------------------ */
+
+#define READERS_MAX 64
+
+struct tk_store_readers {
+	char *path; /* NULL: the history has no file */
+	pthread_mutex_t lock;
+	struct tk_store *idle[READERS_MAX];
+	size_t idle_count;
+};
+
+struct tk_store_readers *tk_store_readers_new(const struct tk_store *s)
+{
+	struct tk_store_readers *r = tk_calloc(1, sizeof *r);
+
+	if (!s->is_temporary)
+		r->path = tk_strdup(s->path);
+	pthread_mutex_init(&r->lock, NULL);
+	return r;
+}
+
+/* Pages are copied instead of mapped: each connection would map all of the file. */
+static struct tk_store *open_reader(const char *path)
+{
+	struct tk_error unused = {0};
+	struct tk_store *s = NULL;
+
+	if (!path || tk_store_open(path, TK_STORE_READ, &s, &unused))
+		return NULL;
+	if (tk_db_exec(s, "PRAGMA mmap_size=0", &unused)) {
+		tk_store_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct tk_store *tk_store_readers_take(struct tk_store_readers *r)
+{
+	struct tk_store *s = NULL;
+
+	pthread_mutex_lock(&r->lock);
+	if (r->idle_count)
+		s = r->idle[--r->idle_count];
+	pthread_mutex_unlock(&r->lock);
+	return s ? s : open_reader(r->path);
+}
+
+void tk_store_readers_give(struct tk_store_readers *r, struct tk_store *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&r->lock);
+	if (r->idle_count < READERS_MAX) {
+		r->idle[r->idle_count++] = s;
+		s = NULL;
+	}
+	pthread_mutex_unlock(&r->lock);
+	tk_store_close(s);
+}
+
+void tk_store_readers_free(struct tk_store_readers *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->idle_count; i++)
+		tk_store_close(r->idle[i]);
+	pthread_mutex_destroy(&r->lock);
+	free(r->path);
+	free(r);
 }

@@ -1,7 +1,7 @@
 /* Nights as records (record.h), for other programs and for `tracker import` elsewhere. */
 #include "base/memory.h"
 #include "base/try.h"
-#include "store/db/id_map.h"
+#include "store/db/internal.h"
 #include "store/export/record.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
-/* JSON and CSV of other tools, read by SQL: a format is a file in formats/ whose statements
- * select rows with the columns of struct tk_import_row. Each row can have a place (where a statement
- * selects such columns), a result (where `name` is not NULL), and a run (where `attributes` is not
- * NULL). A semicolon ends a statement, also in a text or a comment.
+/* JSON and CSV of other tools, read by SQL: a format is a file in formats/ whose statements select
+ * rows with the columns of struct tk_import_row. Each row can have a place (where a statement has
+ * such columns), a result (where `name` is not NULL), and a run (where `attributes` is not NULL). A
+ * semicolon ends a statement, also in a text or a comment.
  *
- * Parameters: :doc, the document (of CSV a list of rows, the headings first); :rev and :at, the options. Functions, where `place` is a JSON
- * path ("$.results[0].times") and values are JSON texts as `->` gives them:
+ * Parameters: :doc, the document (of CSV a list of rows, the headings first); :rev and :at, the
+ * options. Functions, where `place` is a JSON path ("$.results[0].times") and values are JSON texts
+ * as `->` gives them:
  *   number(value, place [, 'or text'])   a number, NULL for null; else an error
  *   text(value, place)                   likewise
  *   milliseconds(value, place)           seconds since 1970

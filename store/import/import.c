@@ -8,9 +8,9 @@
 #define HEAD_SIZE 65536
 #define PIPE_MAX_BYTES (1 << 30)
 
-/* A document is of a format if its head has all words of one of the alternatives ("|"), and none of
- * those behind a "!"; CSV, if each of these lists has a pattern for one of its headings. Formats are
- * tried in this order. sql: what reads it; NULL: tk_import_read_tracker(). */
+/* A document is of a format if its head has all words of one of the alternatives ("|"), and none
+ * of those behind a "!"; CSV, if each of these lists has a pattern for one of its headings. Formats
+ * are tried in this order. sql: what reads it; NULL: tk_import_read_tracker(). */
 static const struct {
 	const char *name, *what, *words, *headings[2];
 	const unsigned char *sql;

@@ -1,8 +1,8 @@
 /* What the files of store/import/ share: the readers of formats, their rows, and the sink that
  * these go into.
  *
- * A format is one file of SQL in formats/ (documents.c says what it may use); only the tracker's own
- * records are read by a function. Errors name the file and the line or the path. */
+ * A format is one file of SQL in formats/ (documents.c says what it may use); only the tracker's
+ * own records are read by a function. Errors name the file and the line or the path. */
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/base.h"

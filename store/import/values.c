@@ -177,7 +177,7 @@ bool tk_import_parse_time(const char *text, int64_t *t_s)
 	return tk_time_parse(plain, t_s, NULL) == 0;
 }
 
-/* ---- functions of SQL: errors (documents.c lists them) ------------------------------------------ */
+/* ---- functions of SQL: errors (documents.c lists them) --------------------------------------- */
 
 #define ARGS sqlite3_context *context, int count, sqlite3_value **v
 

@@ -7,7 +7,6 @@
  * of ids. */
 #include "base/buf.h"
 #include "base/try.h"
-#include "store/db/id_map.h"
 #include "store/db/internal.h"
 #include <stdio.h>
 #include <string.h>

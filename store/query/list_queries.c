@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "store/db/internal.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include <stdlib.h>
 #include <string.h>
 

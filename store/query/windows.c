@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/try.h"
 #include "store/db/internal.h"
-#include "store/point_logs.h"
+#include "store/store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

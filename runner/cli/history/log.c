@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "store/lock.h"
+#include "store/store.h"
 
 static struct {
 	const char *night;

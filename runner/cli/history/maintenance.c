@@ -5,7 +5,6 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "nightly/stages/detect_policy.h"
-#include "store/lock.h"
 #include "store/store.h"
 
 static struct {

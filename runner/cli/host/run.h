@@ -12,7 +12,7 @@
 #include "core/limits.h"
 #include "nightly/plan/modules.h"
 #include "profile/profile.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include "worker/worker.h"
 
 struct tk_run_options {

@@ -6,7 +6,6 @@
 #include "cli/table.h"
 #include "core/fields.h"
 #include "decide/decide.h"
-#include "store/kernel_report.h"
 #include "store/query/code_facts.h"
 #include "store/store.h"
 

@@ -11,8 +11,6 @@
 #include "cli/table.h"
 #include "cli/tune/print.h"
 #include "store/tuning.h"
-#include "store/tuning_groups.h"
-#include "store/tuning_state.h"
 
 #define SCHEMA "tracker-tunings/1"
 

@@ -14,7 +14,7 @@
 #include "nightly/night.h"
 #include "nightly/plan/modules.h"
 #include "nightly/trace/trace_job.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include "profile/trace.h"
 #include "worker/worker.h"
 #include <math.h>

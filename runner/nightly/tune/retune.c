@@ -9,7 +9,7 @@
 #include "nightly/night.h"
 #include "nightly/tune/tune.h"
 #include "nightly/tune/tuned.h"
-#include "store/tuning_state.h"
+#include "store/tuning.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "labs.h"
 #include "seed.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 
 enum { TILES = 4, STEPS = 48, STEP_NS = 840, EPILOGUE_NS = 2600, STORE_NS = 1500 };
 

@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "empty_store.h"
-#include "store/kernel_report.h"
+#include "store/store.h"
 #include "store/tuning.h"
 #include <math.h>
 #include <sqlite3.h>
