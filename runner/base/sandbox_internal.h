@@ -38,20 +38,11 @@ bool tk_sandbox_is_gpu_node(const char *name);
 /* The same path or below it. */
 bool tk_sandbox_is_below(const char *path, const char *folder);
 
-/* sandbox_bubblewrap.c */
+/* sandbox_methods.c */
 int tk_sandbox_prepare_bubblewrap(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
-
-/* sandbox_landlock.c */
-int tk_landlock_version(void); /* 0: none */
-#define TK_LANDLOCK_SIGNALS 6  /* from this version on, signals stay within the sandbox */
 int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err);
-/* In the child, before the ruleset is in force: it may write to the files of its own threads.
- * CUDA's driver names its threads there, and finds no device where it cannot. */
-void tk_landlock_allow_caller_threads(const struct tk_sandbox *s);
-
-/* sandbox_filter.c */
 void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy);
 
 /* In the child, between fork and exec: system calls only. 0, or -1 with errno. */

@@ -219,13 +219,10 @@ void tk_text_sanitize(char *text, const char *keep, char instead)
 
 void tk_text_write_sanitized(FILE *out, const char *text, const char *keep)
 {
-	bool unprintable;
+	AUTO_TEXT copy = tk_strdup(text);
 
-	for (size_t n; (n = tk_text_next_char(text, &unprintable)); text += n)
-		if (unprintable && !strchr(keep, *text))
-			fputc('?', out);
-		else
-			fwrite(text, 1, n, out);
+	tk_text_sanitize(copy, keep, '?');
+	fputs(copy, out);
 }
 
 void tk_text_copy_line(char *out, size_t size, const char *text)
