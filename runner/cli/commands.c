@@ -8,7 +8,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/sandbox.h"
 #include "cli/table.h"
 #include "config/config.h"

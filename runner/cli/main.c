@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/process.h"
 #include "cli/commands.h"
 

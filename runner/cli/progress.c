@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "nightly/nightly.h"
 
 #define LIVE_EVERY_NS 100000000

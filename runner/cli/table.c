@@ -6,13 +6,11 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "core/limits.h"
 #include "core/problem.h"
 #include "core/vocabulary.h"
-#include "store/select.h"
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */

@@ -1,7 +1,6 @@
 /* `tracker diff`: shows regressions, improvements and failures. */
 #include <math.h>
 
-#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"

@@ -2,10 +2,8 @@
  * one table of fields; and `sarif`. */
 #include <math.h>
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "decide/decide.h"
 
 #define SCHEMA "tracker-diff/2"
 #define ROW_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))

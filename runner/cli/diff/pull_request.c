@@ -1,5 +1,4 @@
 /* `tracker diff --format=md`, `github` and `junit`: for pull requests and CI systems. */
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
 

@@ -1,7 +1,6 @@
 /* Which rows of a report are shown, in which order, and their texts. */
 #include <math.h>
 
-#include "base/base.h"
 #include "cli/diff/diff.h"
 
 /* ---- the summary ----------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/base.h"
 #include "base/csv.h"
 #include "cli/commands.h"
 #include "cli/table.h"

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/table.h"

@@ -1,6 +1,4 @@
 /* `tracker log`: lists the nights, or shows one in full. Each list is a query. */
-
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "store/store.h"

@@ -1,6 +1,4 @@
 /* The history as a whole: `tracker db`, `machine` and `detect`. */
-
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"

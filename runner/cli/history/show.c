@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
 #include "cli/arguments.h"
-#include "cli/commands.h"
 #include "cli/table.h"
 #include "core/problem.h"
 #include "store/store.h"

@@ -2,8 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/base.h"
-#include "cli/commands.h"
 #include "cli/history/show.h"
 #include "cli/table.h"
 #include "core/measurement_fields.h"

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/base.h"
 #include "base/process.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"

@@ -1,13 +1,9 @@
 /* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
 #include <math.h>
 
-#include "base/base.h"
-#include "base/process.h"
 #include "build/build.h"
-#include "cli/commands.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
-#include "config/config.h"
 #include "core/fields.h"
 #include "nightly/stages/upstream_build.h"
 #include "upstream/repo.h"

@@ -2,13 +2,9 @@
  * available. */
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/process.h"
 #include "base/sandbox.h"
-#include "cli/commands.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
-#include "config/config.h"
 #include "config/suite.h"
 #include "nightly/night.h"
 #include "nightly/stages/upstream_build.h"

@@ -7,9 +7,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/process.h"
-#include "cli/commands.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
 

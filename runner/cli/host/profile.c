@@ -1,14 +1,11 @@
 /* `tracker profile`: runs the kernels of one problem under the profiler of the device. */
 #include <math.h>
 
-#include "base/base.h"
 #include "base/process.h"
 #include "cli/host/run.h"
-#include "cli/table.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
 #include "nightly/kernel_report.h"
-#include "profile/profile.h"
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 

@@ -2,12 +2,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
 #include "base/process.h"
-#include "cli/arguments.h"
-#include "cli/commands.h"
 #include "cli/host/run.h"
-#include "cli/table.h"
 #include "config/suite.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
@@ -362,43 +358,32 @@ static int run_one(struct tk_run_session *r, const struct tk_run_device *device,
 	return TK_OK;
 }
 
-/* Check all problems before measuring: a typo in the last one must not cost the time of the
+/* Checks all problems before measuring: a typo in the last one must not cost the time of the
  * others. */
-static int check_problems(const struct tk_run_options *o, struct tk_error *err)
-{
-	struct tk_problem_spec p;
-	for (size_t i = 0; i < o->problems.count; i++)
-		if (tk_problem_parse(&p, o->problems.items[i], err))
-			return err->status = TK_EUSAGE;
-	return TK_OK;
-}
-
 static int prepare(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
-	int status = check_problems(r->o, err);
-	if (!status && r->o->cores)
-		status = tk_cpu_list_check(r->o->cores, err);
-	if (!status && r->o->suite)
-		status = tk_suite_load(r->config->root, r->o->suite, &r->suite, err);
-	if (status == TK_ENOTFOUND)
-		err->status = status = TK_EUSAGE;
-	return status ? status : tk_run_open_devices(r, g, err);
-}
+	struct tk_problem_spec p;
+	int status;
 
-static int run_device(
-        struct tk_run_session *r, const struct tk_run_device *device, struct tk_error *err)
-{
-	for (size_t i = 0; i < r->o->problems.count; i++)
-		TRY(run_one(r, device, r->o->problems.items[i], err));
-	for (size_t i = 0; r->suite && i < r->suite->count; i++)
-		TRY(run_one(r, device, r->suite->problems[i].text, err));
-	return TK_OK;
+	for (size_t i = 0; i < opt.problems.count; i++)
+		if (tk_problem_parse(&p, opt.problems.items[i], err))
+			return err->status = TK_EUSAGE;
+	if (opt.cores)
+		TRY(tk_cpu_list_check(opt.cores, err));
+	status = opt.suite ? tk_suite_load(r->config->root, opt.suite, &r->suite, err) : TK_OK;
+	if (status)
+		return status == TK_ENOTFOUND ? (err->status = TK_EUSAGE) : status;
+	return tk_run_open_devices(r, g, err);
 }
 
 static int run_all(struct tk_run_session *r, struct tk_error *err)
 {
-	for (size_t i = 0; i < r->device_count; i++)
-		TRY(run_device(r, &r->devices_open[i], err));
+	for (size_t d = 0; d < r->device_count; d++) {
+		for (size_t i = 0; i < opt.problems.count; i++)
+			TRY(run_one(r, &r->devices_open[d], opt.problems.items[i], err));
+		for (size_t i = 0; r->suite && i < r->suite->count; i++)
+			TRY(run_one(r, &r->devices_open[d], r->suite->problems[i].text, err));
+	}
 	return TK_OK;
 }
 

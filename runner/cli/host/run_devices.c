@@ -1,6 +1,5 @@
 /* The devices of `tracker run`, `profile` and `trace`, one worker each, and the reports of kernels
  * that are stored. */
-#include "base/base.h"
 #include "cli/host/run.h"
 
 #include "core/kernel_package.h"
@@ -8,7 +7,6 @@
 #include "nightly/kernel_report.h"
 #include "nightly/night.h"
 #include "nightly/plan/job_inputs.h"
-#include "nightly/plan/modules.h"
 
 #include <fcntl.h>
 #include <math.h>

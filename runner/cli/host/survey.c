@@ -2,9 +2,7 @@
 #include <ctype.h>
 #include <glob.h>
 
-#include "base/base.h"
 #include "cli/host/survey.h"
-#include "config/config.h"
 #include "store/query/record.h"
 #include "worker/worker.h"
 

@@ -3,11 +3,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/process.h"
-#include "cli/commands.h"
 #include "cli/host/run.h"
-#include "cli/table.h"
 #include "core/kernel_report.h"
 #include "core/problem.h"
 #include "nightly/compare/ab_compare.h"

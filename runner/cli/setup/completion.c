@@ -2,7 +2,6 @@
  * stand there; the answer comes from the tables of options, so that it knows what --help knows. */
 #include <ctype.h>
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"

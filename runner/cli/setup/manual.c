@@ -2,7 +2,6 @@
  * It is written in Markdown, of which put_man() makes man pages. */
 #include <ctype.h>
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "config/config.h"
 

@@ -1,7 +1,5 @@
 /* `tracker suite`: lists, checks and shows suites. */
-
 #include "config/suite.h"
-#include "base/base.h"
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/table.h"

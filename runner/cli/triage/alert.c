@@ -2,7 +2,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/triage/alerts.h"

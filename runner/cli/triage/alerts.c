@@ -1,7 +1,6 @@
 /* See alerts.h. */
 #include "cli/triage/alerts.h"
 
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "core/fields.h"
