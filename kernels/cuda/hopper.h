@@ -239,4 +239,23 @@ HOPPER_INLINE void store_matrix(uint32_t row, uint32_t a, uint32_t b, uint32_t c
 }
 
 #endif
+/* ---- the host's side: each kernel has a `with_kernel(call, f)`, which calls f(kernel, traits) for
+ * the types and the layout of a call ---- */
+
+/* Defines name_prepare(): before the first launch. */
+#define HOPPER_PREPARE(name) \
+	extern "C" int name##_prepare(const struct name##_call *call) \
+	{ \
+		return with_kernel(call, [](auto kernel, auto l) { \
+			return (int)cudaFuncSetAttribute(kernel, \
+			        cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED); \
+		}); \
+	}
+
+/* Blocks of a persistent grid. */
+static inline unsigned hopper_blocks(int tile_count, int multiprocessors)
+{
+	return (unsigned)(tile_count < multiprocessors ? tile_count : multiprocessors);
+}
+
 #endif

@@ -566,18 +566,14 @@ extern "C" int hopper_backward_launch(const struct hopper_backward_call *call, v
 		size_t rows = (size_t)p.b * p.h * p.padded, in_block = ROWS_THREADS / 32;
 		int keys = (p.skv + Traits::TILE - 1) / Traits::TILE * p.b * p.hkv,
 		    queries = (p.sq + Traits::TILE - 1) / Traits::TILE * p.b * p.h;
-		auto blocks = [=](int tile_count) {
-			return (unsigned)(tile_count < call->multiprocessors
-			                          ? tile_count
-			                          : call->multiprocessors);
-		};
 		hopper_rows<Traits::D, T><<<(unsigned)((rows + in_block - 1) / in_block),
 		        ROWS_THREADS, 0, (cudaStream_t)stream>>>(p);
-		hopper_keys<Traits, T>
-		        <<<blocks(keys), Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
-		                call->q, call->k, call->v, call->d_o, call->dk, call->dv, p);
-		hopper_queries<Traits, T><<<blocks(queries), Traits::THREADS, Traits::SHARED,
-		        (cudaStream_t)stream>>>(call->q, call->k, call->v, call->d_o, call->dq, p);
+		hopper_keys<Traits, T><<<hopper_blocks(keys, call->multiprocessors),
+		        Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
+		        call->q, call->k, call->v, call->d_o, call->dk, call->dv, p);
+		hopper_queries<Traits, T><<<hopper_blocks(queries, call->multiprocessors),
+		        Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
+		        call->q, call->k, call->v, call->d_o, call->dq, p);
 		return (int)cudaGetLastError();
 	});
 }

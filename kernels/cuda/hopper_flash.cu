@@ -353,23 +353,15 @@ template <class F> static int with_kernel(const struct hopper_flash_call *call, 
 	                             : with_traits<struct type_bf16>(call, f);
 }
 
-extern "C" int hopper_flash_prepare(const struct hopper_flash_call *call)
-{
-	return with_kernel(call, [](auto kernel, auto l) {
-		return (int)cudaFuncSetAttribute(
-		        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED);
-	});
-}
+HOPPER_PREPARE(hopper_flash)
 
 extern "C" int hopper_flash_launch(const struct hopper_flash_call *call, void *stream)
 {
 	return with_kernel(call, [=](auto kernel, auto l) {
 		using Traits = decltype(l);
 		int tile_count = call->args.tiles * call->args.b * call->args.h;
-		unsigned grid =
-		        (unsigned)(tile_count < call->multiprocessors ? tile_count
-		                                                      : call->multiprocessors);
-		kernel<<<grid, Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
+		kernel<<<hopper_blocks(tile_count, call->multiprocessors), Traits::THREADS,
+		        Traits::SHARED, (cudaStream_t)stream>>>(
 		        call->q, call->k, call->v, call->o, call->args);
 		return (int)cudaGetLastError();
 	});

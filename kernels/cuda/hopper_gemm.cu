@@ -431,23 +431,16 @@ template <class F> static int with_kernel(const struct hopper_gemm_call *call, F
 	return c->tile_m == 128 ? with_types<middle>(call, f) : with_types<small>(call, f);
 }
 
-extern "C" int hopper_gemm_prepare(const struct hopper_gemm_call *call)
-{
-	return with_kernel(call, [](auto kernel, auto l) {
-		return (int)cudaFuncSetAttribute(
-		        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED);
-	});
-}
+HOPPER_PREPARE(hopper_gemm)
 
 extern "C" int hopper_gemm_launch(const struct hopper_gemm_call *call, void *stream)
 {
 	return with_kernel(call, [=](auto kernel, auto l) {
 		using Traits = decltype(l);
 		const hopper_gemm_args &p = call->args;
-		int tile_count = p.rows * p.columns * p.splits * p.batch,
-		    clusters = call->multiprocessors / Traits::CLUSTER;
-		unsigned grid = (unsigned)((tile_count < clusters ? tile_count : clusters) *
-		                           Traits::CLUSTER);
+		unsigned grid = hopper_blocks(p.rows * p.columns * p.splits * p.batch,
+		                        call->multiprocessors / Traits::CLUSTER) *
+		                Traits::CLUSTER;
 		kernel<<<grid, Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
 		        call->a, call->b, call->c, p);
 		return (int)cudaGetLastError();

@@ -498,25 +498,17 @@ extern "C" int hopper_nsa_rows(uint32_t config)
 	return config == 0 ? kernel_traits<64, 3>::ROWS : kernel_traits<64, 2>::ROWS;
 }
 
-extern "C" int hopper_nsa_prepare(const struct hopper_nsa_call *call)
-{
-	return with_kernel(call, [](auto kernel, auto l) {
-		return (int)cudaFuncSetAttribute(
-		        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decltype(l)::SHARED);
-	});
-}
+HOPPER_PREPARE(hopper_nsa)
 
 extern "C" int hopper_nsa_launch(const struct hopper_nsa_call *call, void *stream)
 {
 	return with_kernel(call, [=](auto kernel, auto l) {
 		using Traits = decltype(l);
 		int tile_count = call->args.tiles * call->args.b * call->args.hkv;
-		unsigned grid =
-		        (unsigned)(tile_count < call->multiprocessors ? tile_count
-		                                                      : call->multiprocessors);
 		hopper_nsa_lists<<<(unsigned)tile_count, LIST_THREADS, 0, (cudaStream_t)stream>>>(
 		        call->args, Traits::ROWS);
-		kernel<<<grid, Traits::THREADS, Traits::SHARED, (cudaStream_t)stream>>>(
+		kernel<<<hopper_blocks(tile_count, call->multiprocessors), Traits::THREADS,
+		        Traits::SHARED, (cudaStream_t)stream>>>(
 		        call->q, call->k, call->v, call->o, call->args);
 		return (int)cudaGetLastError();
 	});

@@ -31,7 +31,8 @@ GPU_INLINE void load_tile(float (*tile)[TILE + 1], const gemm_side<T> &s, int fi
 #endif
 
 template <int TILE, typename T>
-GPU_KERNEL(TILE *TILE, BLOCKS(TILE, T)) gemm_shared(gemm_operands<T> o)
+GPU_KERNEL(TILE *TILE, BLOCKS(TILE, T))
+gemm_shared(gemm_operands<T> o)
 {
 	__shared__ float as[TILE][TILE + 1], bs[TILE][TILE + 1];
 	int row0 = (int)blockIdx.y * TILE, col0 = (int)blockIdx.x * TILE,
@@ -69,22 +70,7 @@ static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stre
 	gemm_shared<TILE, T><<<grid, TILE * TILE, 0, stream>>>(o);
 }
 
-template <typename T>
-static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b,
-        void *c, void *stream)
-{
-	if (config == 0)
-		enqueue<32, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
-	else
-		enqueue<16, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
-	return gpu_launch_status();
-}
-
-static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c,
-        void *stream)
-{
-	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
-}
+GEMM_TWO_CONFIGS(32, 16)
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_shared_" TK_GPU_KIND,

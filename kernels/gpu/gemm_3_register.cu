@@ -88,22 +88,7 @@ static void enqueue(const struct tk_gemm *g, const gemm_operands<T> &o, gpu_stre
 	gemm_register<SIDE, T><<<grid, THREADS, 0, stream>>>(o);
 }
 
-template <typename T>
-static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, const void *b,
-        void *c, void *stream)
-{
-	if (config == 0)
-		enqueue<8, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
-	else
-		enqueue<4, T>(g, gemm_make_operands<T>(g, a, b, c), (gpu_stream)stream);
-	return gpu_launch_status();
-}
-
-static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, void *c,
-        void *stream)
-{
-	return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream);
-}
+GEMM_TWO_CONFIGS(8, 4)
 
 #if GPU_HOST_PASS
 const struct gpu_gemm_step gpu_gemm_step = {"gemm_register_" TK_GPU_KIND,

@@ -74,4 +74,24 @@ static inline int gemm_prepare_none(const struct tk_gemm *, uint32_t)
 	        : (g)->a == TK_F16 ? launch<gpu_f16>(g, __VA_ARGS__) \
 	                           : launch<gpu_bf16>(g, __VA_ARGS__))
 
+/* Defines launch() of a step with two configurations: enqueue<first, T>(g, operands, stream) and
+ * enqueue<second, T>(...). */
+#define GEMM_TWO_CONFIGS(first, second) \
+	template <typename T> \
+	static int launch_as(const struct tk_gemm *g, uint32_t config, const void *a, \
+	        const void *b, void *c, void *stream) \
+	{ \
+		const gemm_operands<T> o = gemm_make_operands<T>(g, a, b, c); \
+		if (config == 0) \
+			enqueue<first, T>(g, o, (gpu_stream)stream); \
+		else \
+			enqueue<second, T>(g, o, (gpu_stream)stream); \
+		return gpu_launch_status(); \
+	} \
+	static int launch(const struct tk_gemm *g, uint32_t config, const void *a, const void *b, \
+	        void *c, void *stream) \
+	{ \
+		return GEMM_BY_TYPE(launch_as, g, config, a, b, c, stream); \
+	}
+
 #endif
