@@ -10,8 +10,6 @@
 #include "stats/compare.h"
 #include "stats/summary.h"
 
-#define STRAIGHT 8   /* steps along a straight line */
-#define NEARLY 2e-3  /* of the pairs: near enough to half of them */
 #define EXACT_MAX 50 /* C(50, 25) and all before it are exact in a double */
 #define ROUNDING 1e-12
 
@@ -162,55 +160,20 @@ static int take(double *to, const double *from, size_t n)
 	return TK_OK;
 }
 
-/* Where the median of the differences b - a is: near the difference of the medians, as far as the
- * quartiles are wide.
- */
-static void bracket(const double *a, size_t na, const double *b, size_t nb, double *lo, double *hi,
-        double *below, double *above)
-{
-	double middle = b[nb / 2] - a[na / 2], pairs = (double)na * (double)nb,
-	       reach = (a[na - 1 - na / 4] - a[na / 4] + b[nb - 1 - nb / 4] - b[nb / 4]) / 8, count;
-
-	*lo = b[0] - a[na - 1];
-	*hi = b[nb - 1] - a[0];
-	*below = 0;
-	*above = pairs;
-	count = (double)pairs_up_to(a, na, b, nb, middle + reach);
-	if (middle + reach < *hi && count >= pairs / 2) {
-		*hi = middle + reach;
-		*above = count;
-	}
-	count = (double)pairs_up_to(a, na, b, nb, middle - reach);
-	if (middle - reach > *lo && count < pairs / 2) {
-		*lo = middle - reach;
-		*below = count;
-	}
-}
-
-/* The count of pairs is nearly a straight line there: between its ends first, then by halves. */
 double tk_hodges_lehmann(const double *a, size_t na, const double *b, size_t nb, double tolerance)
 {
-	double lo, hi, half = (double)na * (double)nb / 2, below, above;
+	double lo = b[0] - a[na - 1], hi = b[nb - 1] - a[0];
+	const double half = (double)na * (double)nb / 2;
 
-	bracket(a, na, b, nb, &lo, &hi, &below, &above);
-	for (int i = 0; hi - lo > tolerance; i++) {
-		double part = i < STRAIGHT
-		                      ? fmin(0.95, fmax(0.05, (half - below) / (above - below)))
-		                      : 0.5,
-		       mid = lo + (hi - lo) * part, count;
+	while (hi - lo > tolerance) {
+		const double mid = lo + (hi - lo) / 2;
 
 		if (mid <= lo || mid >= hi)
 			break;
-		count = (double)pairs_up_to(a, na, b, nb, mid);
-		if (fabs(count - half) < NEARLY * half)
-			return mid;
-		if (count >= half) {
+		if ((double)pairs_up_to(a, na, b, nb, mid) >= half)
 			hi = mid;
-			above = count;
-		} else {
+		else
 			lo = mid;
-			below = count;
-		}
 	}
 	return lo + (hi - lo) / 2;
 }

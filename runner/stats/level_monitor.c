@@ -301,11 +301,6 @@ bool tk_level_monitor_accept(
 	return true;
 }
 
-double tk_level_monitor_level(const struct tk_level_monitor *w)
-{
-	return w->level;
-}
-
 /* ---- state of the monitor ---- */
 
 static void visit_noise(struct tk_regime_model *m, struct tk_serializer *io)

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/try.h"
 #include "stats/monitor_internal.h"
 #include "stats/noise.h"
 #include "stats/summary.h"

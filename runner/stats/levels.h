@@ -96,8 +96,6 @@ void tk_level_monitor_update(const struct tk_level_monitor_night *night,
  * length of the excursion. */
 bool tk_level_monitor_accept(
         struct tk_level_monitor *w, const struct tk_changepoint_candidate *s, size_t *nights);
-/* The level that it is at; after TK_MONITOR_NIGHTS_MIN nights. */
-double tk_level_monitor_level(const struct tk_level_monitor *w);
 /* p-value of a log-likelihood ratio on one night, corrected for the splits that were tried. */
 double tk_level_monitor_p_value(double log_lr);
 

@@ -21,7 +21,7 @@ struct tk_level_monitor {
 	double pattern[7];    /* of the week */
 	size_t level_start,
 	        old_level_start; /* where the present level starts, and the one before it */
-	double level, old_level, information;
+	double level, old_level, information; /* level: after TK_MONITOR_NIGHTS_MIN nights */
 	size_t information_nights; /* nights that `information` about the level comes from */
 	size_t closed_split;       /* no split up to this one is tried any more */
 	double last_log_lr;        /* of the night before */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "stats/noise.h"
 #include "stats/summary.h"
@@ -13,6 +12,7 @@
 #define MAD_TO_SD 1.4826 /* 1 / Phi^-1(3/4) */
 #define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
 #define ENOUGH 1000      /* differences for a quantile */
+#define WIDE_MIN 40      /* differences for the 90 % quantile */
 #define Q80_TO_SD \
 	0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
 
@@ -76,18 +76,18 @@ void tk_winsorize(const double *y, size_t n, double reach, double *out)
 
 /* ---- noise ---- */
 
-/* Scale of d, n values of which are given as absolute values; they are reordered. */
-static double scale_of(double *d, size_t n)
+/* Scale of d, n absolute values, which are reordered: the largest that its first so many quantiles
+ * say. */
+static double scale_of(double *d, size_t n, size_t quantiles)
 {
-	static const double parts[] = {0.5, 0.8};
-	double at[2];
+	static const double parts[] = {0.5, 0.8, 0.9}, to_sd[] = {MAD_TO_SD, Q80_TO_SD, Q90_TO_SD};
+	double at[3], scale = 0;
 
-	if (n == 0)
-		return 0;
-	if (n < 10)
-		return MAD_TO_SD * tk_quantile_select(d, n, 0.5);
-	tk_quantile_select_many(d, n, parts, 2, at);
-	return fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]);
+	quantiles = n == 0 ? 0 : n < 10 ? 1 : quantiles;
+	tk_quantile_select_many(d, n, parts, quantiles, at);
+	for (size_t i = 0; i < quantiles; i++)
+		scale = fmax(scale, to_sd[i] * at[i]);
+	return scale;
 }
 
 /* Scale of differences between means of neighbouring blocks of b points, as that of one independent
@@ -98,28 +98,25 @@ static double block_scale(const double *sum, size_t n, size_t b, double *work)
 
 	for (size_t i = 0; i + 2 * b <= n; i += stride)
 		work[count++] = fabs(sum[i + 2 * b] - 2 * sum[i + b] + sum[i]) / (double)b;
-	return scale_of(work, count) * sqrt((double)b / 2);
+	return scale_of(work, count, 2) * sqrt((double)b / 2);
 }
 
-static double lag_scale(const double *x, size_t n, size_t lag, double *work)
+/* By the differences `lag` apart of every step-th point. */
+static double lag_scale(
+        const double *x, size_t n, size_t lag, size_t step, size_t quantiles, double *work)
 {
-	for (size_t i = 0; i + lag < n; i++)
-		work[i] = fabs(x[i + lag] - x[i]);
-	return n > lag ? scale_of(work, n - lag) / M_SQRT2 : 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i + lag < n; i += step)
+		work[count++] = fabs(x[i + lag] - x[i]);
+	return scale_of(work, count, quantiles) / M_SQRT2;
 }
 
 double tk_noise_lag_scale(const double *x, size_t n, size_t lag, double *work)
 {
-	static const double parts[] = {0.5, 0.8, 0.9};
-	size_t count = 0, step = 1 + n / ENOUGH;
-	double at[3];
+	const size_t step = 1 + n / ENOUGH;
 
-	for (size_t i = 0; i + lag < n; i += step)
-		work[count++] = fabs(x[i + lag] - x[i]);
-	if (count < 40)
-		return scale_of(work, count) / M_SQRT2;
-	tk_quantile_select_many(work, count, parts, 3, at);
-	return fmax(fmax(MAD_TO_SD * at[0], Q80_TO_SD * at[1]), Q90_TO_SD * at[2]) / M_SQRT2;
+	return lag_scale(x, n, lag, step, n < lag + WIDE_MIN * step ? 2 : 3, work);
 }
 
 static double autocorrelation(double lag1, double lag2)
@@ -131,7 +128,7 @@ static double autocorrelation(double lag1, double lag2)
 
 double tk_noise_estimate_sigma(const double *x, size_t n, double *work)
 {
-	return n < 3 ? 0 : lag_scale(x, n, 1, work);
+	return n < 3 ? 0 : lag_scale(x, n, 1, 1, 2, work);
 }
 
 double tk_noise_mad(const double *x, size_t n, double *work)
@@ -170,7 +167,7 @@ void tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise 
 	*out = (struct tk_noise){0};
 	tk_noise_estimate_scale(x, n, work, &out->sigma, &out->tau);
 	if (n >= 3)
-		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, work));
+		out->rho = autocorrelation(out->sigma, lag_scale(x, n, 2, 1, 2, work));
 }
 
 /* ---- weekday ---- */
@@ -180,7 +177,6 @@ void tk_noise_estimate(const double *x, size_t n, double *work, struct tk_noise 
 #define PER_DAY_MIN 4
 #define CHI_SQUARE 25
 #define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
-#define MAD_TO_SD 1.4826
 
 size_t tk_weekday_from_day(int64_t day)
 {

@@ -63,34 +63,7 @@ TK_REGIME_INLINE double dot(const double *a, const double *b, size_t n)
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Rows of n numbers: TK_REGIME_ROWS of them. */
-struct rows {
-	size_t n;
-	double *density[TK_REGIME_STATES_MAX], *before[TK_REGIME_STATES_MAX],
-	        *behind[TK_REGIME_STATES_MAX]; /* [state][point]: of the point; with all before it;
-	                                          of all behind it */
-	double *scale;                         /* before[..][point] was multiplied by */
-	double *r, *all, *one, *row;
-};
-
-static struct rows rows_of(double *work, size_t n)
-{
-	struct rows w = {.n = n};
-
-	for (size_t k = 0; k < TK_REGIME_STATES_MAX; k++) {
-		w.density[k] = work + 3 * k * n;
-		w.before[k] = w.density[k] + n;
-		w.behind[k] = w.before[k] + n;
-	}
-	w.scale = work + 3 * TK_REGIME_STATES_MAX * n;
-	w.r = w.scale + n;
-	w.all = w.r + n;
-	w.one = w.all + n;
-	w.row = w.one + n;
-	return w;
-}
-
-TK_REGIME_INLINE void set_densities(const struct tk_regime_model *m, const struct rows *w)
+TK_REGIME_INLINE void set_densities(const struct tk_regime_model *m, struct tk_regime_points *w)
 {
 	const size_t spike = m->count - 1, n = w->n;
 	const double *r = w->r, square = m->sd[spike] * m->sd[spike], peak = M_1_PI * m->sd[spike];
@@ -109,8 +82,8 @@ TK_REGIME_INLINE void set_densities(const struct tk_regime_model *m, const struc
 }
 
 /* One step forward: includes point i in p. */
-TK_REGIME_INLINE void step_forward(
-        const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
+TK_REGIME_INLINE void step_forward(const struct tk_regime_model *m, size_t count,
+        struct tk_regime_points *w, size_t i, double *p)
 {
 	double next[TK_REGIME_STATES_MAX];
 
@@ -124,8 +97,8 @@ TK_REGIME_INLINE void step_forward(
 }
 
 /* One step backward: p becomes the probability of all points after i - 1. */
-TK_REGIME_INLINE void step_back(
-        const struct tk_regime_model *m, size_t count, const struct rows *w, size_t i, double *p)
+TK_REGIME_INLINE void step_back(const struct tk_regime_model *m, size_t count,
+        struct tk_regime_points *w, size_t i, double *p)
 {
 	double ahead[TK_REGIME_STATES_MAX];
 
@@ -148,7 +121,8 @@ TK_REGIME_INLINE double scale_of(const double *x, size_t count)
 	return 1 / fmax(sum, TINY);
 }
 
-TK_REGIME_INLINE double recur(const struct tk_regime_model *m, size_t count, const struct rows *w)
+TK_REGIME_INLINE double recur(
+        const struct tk_regime_model *m, size_t count, struct tk_regime_points *w)
 {
 	double p[TK_REGIME_STATES_MAX], q[TK_REGIME_STATES_MAX] = {1, 1, 1, 1}, total = 0;
 
@@ -177,52 +151,48 @@ TK_REGIME_INLINE double recur(const struct tk_regime_model *m, size_t count, con
 	return total;
 }
 
-CLONES double tk_regime_smooth(
-        const struct tk_regime_model *m, const double *r, size_t n, double *work)
+CLONES double tk_regime_smooth(const struct tk_regime_model *m, struct tk_regime_points *w)
 {
-	const struct rows w = rows_of(work, n);
-
-	memcpy(w.r, r, n * sizeof *r);
-	for (size_t i = 0; i < n; i++)
-		w.one[i] = 1;
-	set_densities(m, &w);
+	set_densities(m, w);
 	switch (m->count) { /* a constant count makes straight code */
 	case 2:
-		return recur(m, 2, &w);
+		return recur(m, 2, w);
 	case 3:
-		return recur(m, 3, &w);
+		return recur(m, 3, w);
 	default:
-		return recur(m, TK_REGIME_STATES_MAX, &w);
+		return recur(m, TK_REGIME_STATES_MAX, w);
 	}
 }
 
-CLONES void tk_regime_count(
-        const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c)
+CLONES void tk_regime_count(const struct tk_regime_model *m, const struct tk_regime_points *w,
+        struct tk_regime_counts *c)
 {
-	const struct rows w = rows_of(work, n);
-	double *restrict all = w.all, *restrict row = w.row;
+	const size_t n = w->n;
+	double all[TK_REGIME_POINTS_MAX], row[TK_REGIME_POINTS_MAX], one[TK_REGIME_POINTS_MAX];
 
 	*c = (struct tk_regime_counts){0};
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		all[i] = TINY;
+		one[i] = 1;
+	}
 	for (size_t k = 0; k < m->count; k++)
 		for (size_t i = 0; i < n; i++)
-			all[i] += w.before[k][i] * w.behind[k][i];
+			all[i] += w->before[k][i] * w->behind[k][i];
 	for (size_t i = 0; i < n; i++)
 		all[i] = 1 / all[i];
 	for (size_t k = 0; k < m->count; k++) {
 		for (size_t i = 0; i < n; i++)
-			row[i] = w.before[k][i] * w.behind[k][i] * all[i];
-		c->state[k] = dot(row, w.one, n);
-		c->sum[k] = dot(row, w.r, n);
+			row[i] = w->before[k][i] * w->behind[k][i] * all[i];
+		c->state[k] = dot(row, one, n);
+		c->sum[k] = dot(row, w->r, n);
 		for (size_t i = 0; i < n; i++)
-			row[i] *= w.r[i];
-		c->square[k] = dot(row, w.r, n);
+			row[i] *= w->r[i];
+		c->square[k] = dot(row, w->r, n);
 		/* Moves from point i - 1 to i: `all` less the scale that came between. */
 		for (size_t i = 0; i < n; i++)
-			row[i] = w.density[k][i] * w.behind[k][i] * all[i] * w.scale[i];
+			row[i] = w->density[k][i] * w->behind[k][i] * all[i] * w->scale[i];
 		for (size_t j = 0; j < m->count; j++)
-			c->to[j][k] = dot(w.before[j], row + 1, n - 1) * m->to[j][k];
+			c->to[j][k] = dot(w->before[j], row + 1, n - 1) * m->to[j][k];
 	}
 }
 

@@ -1,10 +1,7 @@
 /* A hidden Markov chain over a wandering part, forward in time: see regime_model.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "stats/regime_model.h"
 #include "stats/summary.h"
 
@@ -314,18 +311,18 @@ static void guess(
 }
 
 /* The likeliest model near *m. */
-static void climb(struct tk_regime_model *m, const double *r, size_t n, double sigma, double *work)
+static void climb(struct tk_regime_model *m, double sigma, struct tk_regime_points *w)
 {
 	struct tk_regime_counts counts;
 
 	for (int round = 0;; round++) {
 		const double before = m->loglik;
 
-		m->loglik = tk_regime_smooth(m, r, n, work);
+		m->loglik = tk_regime_smooth(m, w);
 		if (round == ROUNDS || (round && fabs(m->loglik - before) < CONVERGED))
 			return;
-		tk_regime_count(m, n, work, &counts);
-		maximise(m, &counts, (double)n, sigma);
+		tk_regime_count(m, w, &counts);
+		maximise(m, &counts, (double)w->n, sigma);
 	}
 }
 
@@ -333,17 +330,17 @@ struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma)
 {
 	struct tk_regime_model m, found = {0};
 	double best = -INFINITY, at[QUANTILES];
-	double *work = tk_malloc((TK_REGIME_ROWS + 1) * n * sizeof *work);
-	double *values = work + TK_REGIME_ROWS * n;
+	struct tk_regime_points w = {.n = n};
 
 	sigma = fmax(sigma, LEAST_NOISE);
-	memcpy(values, r, n * sizeof *values);
-	tk_quantile_select_many(values, n, quantiles, QUANTILES, at);
+	memcpy(w.r, r, n * sizeof *r);
+	tk_quantile_select_many(w.r, n, quantiles, QUANTILES, at);
+	memcpy(w.r, r, n * sizeof *r);
 	for (size_t normal = 1; normal < TK_REGIME_STATES_MAX; normal++) {
 		if (normal > 1 && n < POINTS_PER_STATE * normal)
 			break;
 		guess(&m, at, normal, sigma);
-		climb(&m, r, n, sigma, work);
+		climb(&m, sigma, &w);
 
 		const double worth = m.loglik - tk_regime_penalty(&m, n);
 
@@ -352,7 +349,6 @@ struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma)
 			found = m;
 		}
 	}
-	free(work);
 	return found;
 }
 
@@ -395,9 +391,10 @@ static struct tk_regime_model coarse(const double *r, size_t n, double sigma)
 }
 
 /* Residuals of r without the smoothed AR(1) drift (Rauch, Tung and Striebel 1965). */
-static void take_wander_out(const struct tk_regime_model *m, const double *r, size_t n,
-        struct tk_filtered_state *each, double *left)
+static void take_wander_out(
+        const struct tk_regime_model *m, const double *r, size_t n, double *left)
 {
+	struct tk_filtered_state each[TK_REGIME_POINTS_MAX];
 	struct tk_filtered_state b = start(m);
 	double x = 0, innovation = m->drift_sd * m->drift_sd * (1 - m->phi * m->phi);
 
@@ -440,12 +437,11 @@ static struct tk_regime_model combine(const struct tk_regime_model *found,
 struct tk_regime_model tk_regime_fit_drift(const double *r, size_t n, double sigma)
 {
 	const struct tk_regime_model found = coarse(r, n, fmax(sigma, LEAST_NOISE));
-	struct tk_filtered_state *each = tk_malloc(n * (sizeof *each + sizeof *r) + 1);
-	double *left = (double *)(void *)(each + n);
-	struct tk_regime_model states;
+	double left[TK_REGIME_POINTS_MAX];
 
-	take_wander_out(&found, r, n, each, left);
-	states = tk_regime_fit(left, n, found.sd[0]);
-	free(each);
+	take_wander_out(&found, r, n, left);
+
+	const struct tk_regime_model states = tk_regime_fit(left, n, found.sd[0]);
+
 	return combine(&found, &states, r, n);
 }

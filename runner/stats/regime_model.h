@@ -34,7 +34,7 @@ struct tk_filtered_state {
 };
 
 /* As many states as the Bayesian information criterion selects, without AR(1) drift. r: residuals
- * about the level in the order of time, 8 or more; sigma: a robust standard deviation of them. */
+ * about the level in the order of time, 8 to TK_REGIME_POINTS_MAX; sigma: a robust standard deviation of them. */
 struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma);
 /* The same with a wandering part; r may have steps of level in it, which cost likelihood. sigma: by
  * differences of neighbours. */
@@ -74,15 +74,23 @@ struct tk_regime_counts {
 	double state[TK_REGIME_STATES_MAX], sum[TK_REGIME_STATES_MAX], square[TK_REGIME_STATES_MAX],
 	        to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX];
 };
-#define TK_REGIME_ROWS (3 * TK_REGIME_STATES_MAX + 5) /* of n doubles, that it works in */
-
-/* Every point in the light of those before and after it, kept in `work`. Returns the log-likelihood
- * of r[0 .. n). */
-double tk_regime_smooth(const struct tk_regime_model *m, const double *r, size_t n, double *work);
-/* After tk_regime_smooth() with the same `work`: how often each state is expected, of which points,
- * and after which one. */
-void tk_regime_count(
-        const struct tk_regime_model *m, size_t n, double *work, struct tk_regime_counts *c);
+/* Points about their level, and what is known of each in the light of those before and behind it. */
+#define TK_REGIME_POINTS_MAX 200
+struct tk_regime_points {
+	size_t n;
+	double r[TK_REGIME_POINTS_MAX];
+	/* [state][point]: density of the point; with all before it; of all behind it */
+	double density[TK_REGIME_STATES_MAX][TK_REGIME_POINTS_MAX],
+	        before[TK_REGIME_STATES_MAX][TK_REGIME_POINTS_MAX],
+	        behind[TK_REGIME_STATES_MAX][TK_REGIME_POINTS_MAX];
+	double scale[TK_REGIME_POINTS_MAX]; /* before[..][point] was multiplied by */
+};
+/* Sets all but n and r. Returns the log-likelihood of r. */
+double tk_regime_smooth(const struct tk_regime_model *m, struct tk_regime_points *w);
+/* After tk_regime_smooth(): how often each state is expected, of which points, and after which
+ * one. */
+void tk_regime_count(const struct tk_regime_model *m, const struct tk_regime_points *w,
+        struct tk_regime_counts *c);
 
 /* Log-likelihoods of r[0 .. n) under this many models of one normal state about 0 and a spike, each
  * with its own deviations and AR(1) drift, which may jump after a spike; the moves between the

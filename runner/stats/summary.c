@@ -339,31 +339,19 @@ double tk_student_p(double t, double df)
 	return incomplete_beta(df / (df + t * t), df / 2, 0.5);
 }
 
-static double density(double t, double df)
-{
-	int sign;
-
-	return exp(lgamma_r((df + 1) / 2, &sign) - lgamma_r(df / 2, &sign) -
-	               (df + 1) / 2 * log1p(t * t / df)) /
-	       sqrt(df * M_PI);
-}
-
-/* Newton's method from below, from the largest of 0, 0.5, 1, 2 ... that is below: p falls and is
- * convex, so that no step goes too far. */
+/* The t of a two-sided p, by bisection. */
 static double solve(double p, double df)
 {
-	double t = tk_student_p(0.5, df) > p ? 0.5 : 0, over;
+	double lo = 0, hi = 1;
 
-	while (t > 0 && tk_student_p(2 * t, df) > p && t < 1e100)
-		t *= 2;
-	for (int i = 0; i < 200 && (over = tk_student_p(t, df) - p) > 0; i++) {
-		double step = over / (2 * density(t, df));
+	for (; tk_student_p(hi, df) > p && hi < 1e100; hi *= 2)
+		lo = hi;
+	for (int i = 0; i < 60; i++) {
+		const double mid = (lo + hi) / 2;
 
-		t += step;
-		if (step < 1e-12 * t)
-			break;
+		*(tk_student_p(mid, df) > p ? &lo : &hi) = mid;
 	}
-	return t;
+	return (lo + hi) / 2;
 }
 
 /* The series of a night have few different numbers of points, and ask for each again and again. */

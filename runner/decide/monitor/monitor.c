@@ -317,7 +317,7 @@ double tk_monitor_level(const struct tk_monitor *m, int64_t series)
 {
 	const struct monitored_series *s = tk_monitor_find_series(m, series);
 
-	return s && s->n >= TK_MONITOR_NIGHTS_MIN ? exp(tk_level_monitor_level(s->model)) : NAN;
+	return s && s->n >= TK_MONITOR_NIGHTS_MIN ? exp(s->model->level) : NAN;
 }
 
 /* ---- its state, as numbers: written and read by the same code ---- */

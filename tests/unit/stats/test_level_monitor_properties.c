@@ -50,7 +50,7 @@ static void play(const double *y, struct played *p)
 		assert_true(tk_level_monitor_accept(w, &p->at[n], &nights));
 		p->reported = n;
 	}
-	p->level = tk_level_monitor_level(w);
+	p->level = w->level;
 	free(w);
 }
 
