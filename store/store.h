@@ -6,20 +6,12 @@
  * twice is harmless. A result is one transaction. */
 #ifndef TK_STORE_H
 #define TK_STORE_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/alert.h"
 #include "core/kernel_report.h"
 #include "core/night.h"
-#include "core/outcome.h"
-#include "core/series.h"
-#include "core/triage.h"
 #include "core/verdict.h"
+#include "core/vocabulary.h"
 #include "store/select.h"
 
-struct tk_error;
 struct tk_lock;
 struct tk_store;
 

@@ -2,8 +2,8 @@
  * measure, those that belong together, and the rules that they give. */
 #ifndef TK_STORE_TUNING_H
 #define TK_STORE_TUNING_H
-#include "core/tune.h"
 #include "core/tune_rule.h"
+#include "core/vocabulary.h"
 #include "store/catalog/row_index.h"
 
 /* What `tracker tune` found for one problem on one backend and device. NAN: no A/B pairs. */

@@ -1,12 +1,7 @@
 /* Reads the history and prepares a case for every series of the range. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/night.h"
 #include "decide/internal.h"
 #include "store/store.h"

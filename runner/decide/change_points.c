@@ -1,10 +1,5 @@
 /* Change points of the whole history of a series, with what caused them as far as is known. */
-#include <stdlib.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
 #include "store/store.h"

@@ -1,19 +1,8 @@
 /* Reports: cases -> rows, counted and sorted, and as the history stores them. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "base/present.h"
-#include "base/text.h"
-#include "base/try.h"
-#include "core/metric.h"
-#include "core/mode.h"
-#include "core/outcome.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
+#include "core/vocabulary.h"
 #include "decide/internal.h"
 #include "store/store.h"
 
@@ -384,19 +373,19 @@ void tk_diff_report_free(struct tk_diff_report *r)
 	X(rule, verdict.decided_by) \
 	X(cause, verdict.cause) \
 	X(before_value, verdict.before.value) \
-	X(before_lo, verdict.before.lo) X(before_hi, verdict.before.hi) X(after_value, \
-	        verdict.after.value) X(after_lo, verdict.after.lo) X(after_hi, verdict.after.hi) \
-	        X(change, verdict.change.value) X(change_lo, verdict.change.lo) X( \
-	                change_hi, verdict.change.hi) X(threshold, verdict.threshold) X(severity, \
-	                verdict.severity) X(p, verdict.p) X(q, verdict.q) X(good_build_id, \
-	                verdict.good_build_id) X(bad_build_id, verdict.bad_build_id) \
-	                X(last_good_run_id, verdict.last_good_run_id) X(first_bad_run_id, \
-	                        verdict.first_bad_run_id) X(base_build_id, good_build_id) \
-	                        X(head_build_id, new_build_id) X(head_run_id, new_run_id) \
-	                                X(ab_decision, ab.decision) X(ab_count, ab.count) \
-	                                        X(ab_failed, ab.failed) X(ab_fastest, ab.fastest) \
-	                                                X(ab_change, ab.change) X(ab_lo, ab.lo) \
-	                                                        X(ab_hi, ab.hi)
+	X(before_lo, verdict.before.lo) \
+	X(before_hi, verdict.before.hi) X(after_value, verdict.after.value) X( \
+	        after_lo, verdict.after.lo) X(after_hi, verdict.after.hi) X(change, \
+	        verdict.change.value) X(change_lo, verdict.change.lo) X(change_hi, \
+	        verdict.change.hi) X(threshold, verdict.threshold) X(severity, verdict.severity) \
+	        X(p, verdict.p) X(q, verdict.q) X(good_build_id, verdict.good_build_id) X( \
+	                bad_build_id, verdict.bad_build_id) X(last_good_run_id, \
+	                verdict.last_good_run_id) X(first_bad_run_id, verdict.first_bad_run_id) \
+	                X(base_build_id, good_build_id) X(head_build_id, new_build_id) \
+	                        X(head_run_id, new_run_id) X(ab_decision, ab.decision) \
+	                                X(ab_count, ab.count) X(ab_failed, ab.failed) \
+	                                        X(ab_fastest, ab.fastest) X(ab_change, ab.change) \
+	                                                X(ab_lo, ab.lo) X(ab_hi, ab.hi)
 /* What the view adds, by the same names or by others. */
 #define READ_MEMBERS(X) \
 	X(alert_opened_s) \
@@ -407,8 +396,9 @@ void tk_diff_report_free(struct tk_diff_report *r)
 	X(alert_uid, alert_uid) \
 	X(good_rev, good_rev) \
 	X(bad_rev, bad_rev) \
-	X(bad_subject, bad_subject) X(first_bad_rev, first_bad_commit) \
-	        X(first_bad_subject, first_bad_subject) X(first_bad_author, first_bad_author)
+	X(bad_subject, bad_subject) \
+	X(first_bad_rev, first_bad_commit) X(first_bad_subject, first_bad_subject) \
+	        X(first_bad_author, first_bad_author)
 
 /* Of an acceptance by triage, which may change, only the triage is stored. */
 static char *write_facts(const struct tk_diff_row *row)

@@ -1,11 +1,7 @@
 /* One series in an analysis: its names, points, and the baseline that they are compared with. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
 #include "store/store.h"

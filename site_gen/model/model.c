@@ -1,16 +1,8 @@
 /* Loads the model: every small table once, joined. */
 #include "site_gen/model/model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "core/night.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "site_gen/model/model_internal.h"
 #include "store/store.h"
 

@@ -1,19 +1,11 @@
 #ifndef TK_SITE_MODEL_H
 #define TK_SITE_MODEL_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/metric.h"
-#include "core/series.h"
-#include "core/status.h"
+#include "core/vocabulary.h"
 #include "store/catalog/row_index.h"
 #include "store/store.h"
 
-struct tk_buf;
 struct tk_ceiling_row;
 struct tk_environment_row;
-struct tk_error;
 
 #define TK_SITE_WINDOW_POINTS \
 	64                      /* newest points of a series, drawn and listed without JavaScript */

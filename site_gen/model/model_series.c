@@ -1,16 +1,7 @@
 /* Series of the model: joined, sorted, with their change points and environments. */
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
-
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "site_gen/model/model.h"
 #include "site_gen/model/model_internal.h"
 #include "site_gen/render/escape.h"

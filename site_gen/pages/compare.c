@@ -1,12 +1,7 @@
 /* compare.html and its data: any two backends, devices, nights or revisions over their problems. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 

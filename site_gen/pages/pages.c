@@ -1,12 +1,5 @@
 /* Which pages there are. Most are their queries and their template. */
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/present.h"
-#include "base/try.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/data/data.h"
 #include "site_gen/model/model.h"

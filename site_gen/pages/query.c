@@ -1,15 +1,7 @@
 /* Rows of a SELECT as values of a page, by the queries of templates. */
 #include "site_gen/pages/query.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/try.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
 

@@ -1,17 +1,12 @@
 /* Algorithm and resources of the newest run, what was recorded inside its kernels, and the machine
  * code of the last builds. */
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/present.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/measurement_fields.h"
 #include "site_gen/pages/page.h"
-#include "store/store.h"
 #include "store/query/code_facts.h"
+#include "store/store.h"
 
 #define BUILDS_SHOWN 6
 

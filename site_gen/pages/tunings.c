@@ -1,7 +1,5 @@
 /* What C knows of the results of `tracker tune`, as tables for the queries of pages. */
-#include "base/error.h"
-#include "base/try.h"
-#include "core/tune.h"
+#include "core/vocabulary.h"
 #include "site_gen/pages/page.h"
 #include "store/tuning.h"
 

@@ -1,9 +1,7 @@
 /* versions/: how each version of a package performs, on an axis of versions instead of dates. */
 #include <math.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
 

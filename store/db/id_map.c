@@ -1,7 +1,5 @@
+#include "base/base.h"
 #include "store/db/internal.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include <stdlib.h>
 
 #define CAP_MIN 256
 

@@ -1,7 +1,7 @@
 /* What the files of store/ share: the descriptors of the tables, the handle, statements, rows. */
 #ifndef TK_STORE_INTERNAL_H
 #define TK_STORE_INTERNAL_H
-#include "base/error.h"
+#include "base/base.h"
 #include "store/tuning.h"
 #include <sqlite3.h>
 
@@ -48,8 +48,6 @@ struct tk_sample_row {
 	int64_t run_id, series_id;
 	struct tk_bytes data;
 };
-
-struct tk_buf;
 
 /* store/schema.sql and store/views.sql, with a NUL. */
 extern const unsigned char tk_schema_sql[], tk_views_sql[];

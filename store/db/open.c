@@ -1,19 +1,10 @@
 /* Opening and closing a history: its version, its schema, its views. Its lock, and waiting for
  * another process that is writing to it. Connections of threads that read it at once. */
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "store/db/internal.h"
 #include "store/store.h"
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static int look_at_path(const char *path, enum tk_store_mode mode, struct tk_error *err)

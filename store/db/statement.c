@@ -1,17 +1,10 @@
 /* Statements: run once, or prepared once and kept for the life of the handle. Transactions, which
  * nest: only the outermost commits. Functions of SQL that other rooms compute. Result codes of
  * SQLite as the errors of the project. */
-#include "base/buf.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/try.h"
 #include "store/db/internal.h"
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err)
 {

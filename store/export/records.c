@@ -1,11 +1,7 @@
 /* Nights as records (record.h), for other programs and for `tracker import` elsewhere. */
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 #include "store/export/record.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define GROUP(name) TK_TABLE_##name,
 const enum tk_table_id tk_record_groups[TK_RECORD_GROUP_COUNT] = {TK_RECORD_GROUPS(GROUP)};

@@ -5,11 +5,8 @@
  *
  * Rows are read through one handle and written through another; references are translated by maps
  * of ids. */
-#include "base/buf.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
-#include <stdio.h>
-#include <string.h>
 
 struct merge {
 	struct tk_store *from, *into;

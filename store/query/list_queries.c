@@ -1,12 +1,7 @@
 /* The reading half of store.h that needs more than a condition: see store/select.h for the rest. */
-#include "base/archive.h"
-#include "base/buf.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 #include "store/store.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- nights and runs ------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* The points of a series, and what is asked of all series at once. The primary key is the way to
  * the points, so they come in order. */
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 
 void tk_points_reverse(struct tk_rows *points)

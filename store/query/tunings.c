@@ -1,10 +1,6 @@
 /* Results of `tracker tune`: see tuning.h. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
-#include "core/upstream_kind.h"
+#include "core/vocabulary.h"
 #include "store/tuning.h"
-#include <jansson.h>
 #include <math.h>
 
 /* ---- groups ---- */

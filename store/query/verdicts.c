@@ -1,10 +1,8 @@
 /* What nights decided: verdicts and alerts, each with what other tables add (views.sql), and what
  * people made of them. */
-#include "base/try.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 #include "store/db/internal.h"
 #include <math.h>
-#include <string.h>
 
 int tk_store_list_verdicts(
         struct tk_store *s, int64_t night_id, struct tk_rows *out, struct tk_error *err)

@@ -2,13 +2,10 @@
  * ended. One look into the index for each series instead of a list each, so that thousands of
  * series take milliseconds. A reader keeps the points for ranges that move forward in time: each is
  * read once instead of once for each range. */
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "store/db/internal.h"
 #include "store/store.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AHEAD 32  /* points that are read at once */
 #define BEHIND 16 /* that are kept although no range has asked for them: machines take turns */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/base.h"
 #include "labs.h"
 #include "seed.h"
 #include "store/store.h"

@@ -1,6 +1,5 @@
 #include "history.h"
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "empty_store.h"
 #include "store/store.h"
 #include "store/tuning.h"
