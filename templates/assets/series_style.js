@@ -1,5 +1,5 @@
 // The style of a backend in every chart: a colour and a hollow mark, the same on all pages. The
-// first 24 all differ; charts/chart.c draws the same marks without JavaScript. And what all charts
+// first 24 all differ; charts/lines.c draws the same marks without JavaScript. And what all charts
 // share: options of Chart.js, an axis, a canvas.
 "use strict";
 {

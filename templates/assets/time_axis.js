@@ -1,5 +1,5 @@
 // The axis of time of every chart: ticks where a minute, hour, day, week (Monday), month or year
-// begins, as many as fit. render/date_chart.c has the same rule.
+// begins, as many as fit. charts/lines.c has the same rule.
 "use strict";
 window.tracker ??= {};
 {
