@@ -29,7 +29,8 @@ struct tk_value;
 #define TK_PAGE_ARGS_MAX 3
 /* The queries of PAGE.sql, beside the templates. Each stands below a line "-- KEY:", the list that
  * it makes, "-- .:", members of the object itself, or "-- LIST/KEY:", the same for each object of
- * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c. views*.sql have views for all pages. */
+ * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c, and
+ * views*.sql have views for all pages. */
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err);
 /* One of them, which must be there. */

@@ -206,8 +206,8 @@ static char *half(const struct tk_arg *a)
 	return tk_strdup(tk_format_half_width(a[0].real, a[1].real, a[2].real, text));
 }
 
-/* Of the differences of logarithms of pairs, "0.1 -0.2 ...": the estimate at 95 % confidence. Returns
- * them, which the caller frees; *n 0: there are none. */
+/* Of the differences of logarithms of pairs, "0.1 -0.2 ...": the estimate at 95 % confidence.
+ * Returns them, which the caller frees; *n 0: there are none. */
 static double *read_pairs(const char *text, size_t *n, struct tk_paired_shift *p)
 {
 	double *d = tk_malloc((strlen(text) / 2 + 1) * sizeof *d);
