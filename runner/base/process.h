@@ -70,7 +70,7 @@ void tk_process_result_free(struct tk_process_result *result);
 int tk_process_check(const struct tk_process_spec *spec, const struct tk_process_result *result,
         struct tk_error *err);
 
-/* The environment that children get: the variables that env.c names, which locate tools, accounts
+/* The environment that children get: the variables that spawn.c names, which locate tools, accounts
  * and devices; with `for_network` also proxies and the SSH agent; LANG=C and LC_ALL=C; plus
  * `extra`, which wins. Caller frees with tk_env_free. */
 char **tk_env_new_scrubbed(const char *const *extra, bool for_network);

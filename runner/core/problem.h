@@ -15,7 +15,7 @@
  *   all ops    dist=normal|uniform|trig|zeros|outliers (the values of the inputs)
  *              offset=0 (bytes that every tensor begins after an aligned address)
  *   gemm       pad=0 (elements between the rows of A, B and C)
- *   gemm attention nsa  dist=text:NAME (A; Q, K and V follow a text: suite/text_inputs.h)
+ *   gemm attention nsa  dist=text:NAME (A; Q, K and V follow a text: config/suite.h)
  *
  * The canonical text omits batch, dv, scale, passes, cache, dist, offset and pad if they have their
  * default value. */
