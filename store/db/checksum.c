@@ -63,22 +63,6 @@ static void checksum_function(sqlite3_context *context, int count, sqlite3_value
 	sqlite3_result_int64(context, checksum ? (int64_t)checksum : 1);
 }
 
-/* tk_row_uid(table, id), with the number of the table: faster than to select it, for rows that are
- * referred to again and again. NULL: there is no such row. */
-static void row_uid_function(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	struct tk_store *s = sqlite3_user_data(context);
-	enum tk_table_id table = (enum tk_table_id)sqlite3_value_int(values[0]);
-	char uid[TK_UID_SIZE];
-	struct tk_error err = {0};
-	int status = tk_row_find_uid(s, table, sqlite3_value_int64(values[1]), uid, &err);
-
-	if (!status)
-		sqlite3_result_text(context, uid, -1, SQLITE_TRANSIENT);
-	else if (status != TK_EDATA)
-		sqlite3_result_error(context, err.message, -1);
-}
-
 int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
@@ -88,9 +72,6 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 	if (code == SQLITE_OK)
 		code = sqlite3_create_function_v2(s->db, "tk_uid", -1, flags | SQLITE_DETERMINISTIC,
 		        NULL, uid_function, NULL, NULL, NULL);
-	if (code == SQLITE_OK)
-		code = sqlite3_create_function_v2(
-		        s->db, "tk_row_uid", 2, flags, s, row_uid_function, NULL, NULL, NULL);
 	return code == SQLITE_OK ? 0 : tk_db_fail(s, code, err, "cannot register tk_checksum");
 }
 
@@ -98,17 +79,13 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 
 /* A reference counts as the uid of its row. One that may be missing is an empty text where its row
  * does not exist, so that it differs from none. */
-static void add_reference(
-        struct tk_buf *sql, const struct tk_db_column *c, const char *value, bool of_parameters)
+static void add_reference(struct tk_buf *sql, const struct tk_db_column *c, const char *value)
 {
-	const char *lead = c->flags & TK_COL_NULLABLE ? "ifnull(" : "";
+	const bool may_miss = c->flags & TK_COL_NULLABLE;
 
-	if (of_parameters)
-		tk_buf_add_printf(sql, "%stk_row_uid(%d,%s)", lead, (int)c->parent, value);
-	else
-		tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE id=%s)", lead,
-		        tk_tables[c->parent].name, value);
-	if (c->flags & TK_COL_NULLABLE)
+	tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE id=%s)", may_miss ? "ifnull(" : "",
+	        tk_tables[c->parent].name, value);
+	if (may_miss)
 		tk_buf_add_printf(sql, ",CASE WHEN %s IS NOT NULL THEN '' END)", value);
 }
 
@@ -131,7 +108,7 @@ static void add_hash_sql(struct tk_buf *sql, const char *function, const struct 
 		if (c->kind == TK_COL_UID && of_parameters)
 			tk_uid_add_sql(sql, t, true);
 		else if (c->kind == TK_COL_REF)
-			add_reference(sql, c, value, of_parameters);
+			add_reference(sql, c, value);
 		else
 			tk_buf_add_str(sql, value);
 	}

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "store/db/internal.h"
+#include <stdlib.h>
 
 #define CAP_MIN 256
 
@@ -19,7 +20,7 @@ int64_t tk_id_map_get(const struct tk_id_map *map, int64_t from)
 	return map->cap && from > 0 ? find_slot(map, from)->to : 0;
 }
 
-static int grow(struct tk_id_map *map, struct tk_error *err)
+static void grow(struct tk_id_map *map)
 {
 	struct tk_id_map grown = {.count = map->count, .cap = map->cap ? 2 * map->cap : CAP_MIN};
 
@@ -29,19 +30,14 @@ static int grow(struct tk_id_map *map, struct tk_error *err)
 			*find_slot(&grown, map->slots[i].from) = map->slots[i];
 	free(map->slots);
 	*map = grown;
-	return 0;
 }
 
 int tk_id_map_set(struct tk_id_map *map, int64_t from, int64_t to, struct tk_error *err)
 {
-	int status = 0;
-
 	if (from <= 0)
 		return tk_fail(err, TK_EDATA, "the row id %lld is out of range", (long long)from);
 	if (2 * map->count >= map->cap)
-		status = grow(map, err);
-	if (status)
-		return status;
+		grow(map);
 	struct tk_id_entry *slot = find_slot(map, from);
 
 	map->count += !slot->from;

@@ -57,7 +57,6 @@ enum tk_table_statement {
 	/* row_io.c */
 	TK_STATEMENT_PUT,
 	TK_STATEMENT_FIND,
-	TK_STATEMENT_UID,
 	/* merge/merge_rows.c */
 	TK_STATEMENT_MERGE_READ,
 	TK_STATEMENT_MERGE_FIND,
@@ -71,16 +70,6 @@ enum tk_table_statement {
 struct tk_cached_query {
 	char *sql;
 	sqlite3_stmt *stmt;
-};
-
-/* More than a history has nights: an import refers to the run of every night again for each
- * series. */
-#define TK_KNOWN_UIDS 4096
-
-struct tk_known_uid {
-	int64_t id;
-	uint64_t generation; /* of the handle when it was stored; valid while the two are equal */
-	char uid[TK_UID_SIZE];
 };
 
 struct tk_store {
@@ -103,9 +92,6 @@ struct tk_store {
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;
-	/* Uids that were looked up, at id % TK_KNOWN_UIDS; NULL: none of the table. */
-	struct tk_known_uid *known_uids[TK_TABLE_COUNT];
-	uint64_t uid_generation; /* from 1 */
 };
 
 /* ---- lock.c ---------------------------------------------------------------------------------- */
@@ -134,12 +120,6 @@ int tk_db_prepare_args(struct tk_store *s, const char *sql, const struct tk_arg 
         sqlite3_stmt **out, struct tk_error *err);
 void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
 
-/* ---- row_io.c -------------------------------------------------------------------------------- */
-
-/* A rollback gives ids back: they can become those of other rows. */
-void tk_db_forget_uids(struct tk_store *s);
-void tk_db_free_uids(struct tk_store *s);
-
 /* ---- transactions ---------------------------------------------------------------------------- */
 
 int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
@@ -149,8 +129,6 @@ int tk_db_check_writable(struct tk_store *s, struct tk_error *err);
 /* *inserted (may be NULL): false where an equal row was there. *id (may be NULL): of that row. */
 int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int64_t *id,
         bool *inserted, struct tk_error *err);
-int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
-        struct tk_error *err);
 
 /* ---- select.c: the memory of a list ---------------------------------------------------------- */
 

@@ -41,8 +41,7 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 /* A history on a read-only medium (no -shm file beside it) can only be opened as immutable. */
 static int connect_immutable(struct tk_store *s, struct tk_error *err)
 {
-	struct tk_buf uri = TK_BUF_INIT;
-	int rc, status;
+	AUTO(tk_buf) uri = {0};
 
 	sqlite3_close(s->db);
 	s->db = NULL;
@@ -51,17 +50,13 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 		tk_buf_add_printf(
 		        &uri, strchr("?#%", *p) || *p < 0x21 || *p > 0x7e ? "%%%02X" : "%c", *p);
 	tk_buf_add_str(&uri, "?immutable=1");
-	status = tk_buf_status(&uri, err);
-	if (!status) {
-		rc = sqlite3_open_v2(uri.data, &s->db,
-		        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
-		if (rc != SQLITE_OK)
-			status = tk_db_fail(s, rc, err, "cannot open");
-		else
-			sqlite3_extended_result_codes(s->db, 1);
-	}
-	tk_buf_free(&uri);
-	return status;
+	int rc = sqlite3_open_v2(uri.data, &s->db,
+	        SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+
+	if (rc != SQLITE_OK)
+		return tk_db_fail(s, rc, err, "cannot open");
+	sqlite3_extended_result_codes(s->db, 1);
+	return 0;
 }
 
 /* Whether reading fails because the folder cannot be written. A write-ahead log with content would
@@ -69,16 +64,13 @@ static int connect_immutable(struct tk_store *s, struct tk_error *err)
 static bool needs_immutable(struct tk_store *s)
 {
 	int rc = sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
-	struct tk_buf wal = TK_BUF_INIT;
 	struct stat st;
-	bool pending;
 
 	if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY)
 		return false;
-	tk_buf_add_printf(&wal, "%s-wal", s->path);
-	pending = tk_buf_status(&wal, NULL) || (stat(wal.data, &st) == 0 && st.st_size > 0);
-	tk_buf_free(&wal);
-	return !pending;
+	AUTO_TEXT wal = tk_sprintf("%s-wal", s->path);
+
+	return stat(wal, &st) || !st.st_size;
 }
 
 /* ---- the schema ------------------------------------------------------------------------------ */
@@ -138,7 +130,6 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 {
 	int64_t version;
 
-	s->uid_generation = 1;
 	/* A file has neither triggers nor views: those of a file that somebody sent must not run.
 	 * The tracker's own views are temporary, which this allows. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -225,7 +216,6 @@ void tk_store_close(struct tk_store *s)
 		return;
 	tk_store_close(s->scratch);
 	tk_db_finalize_statements(s);
-	tk_db_free_uids(s);
 	free(s->queries);
 	tk_rows_free(&s->kept);
 	sqlite3_close(s->db);

@@ -177,62 +177,6 @@ static void find_sql(struct tk_buf *sql, const struct tk_db_table *t)
 		}
 }
 
-static void uid_sql(struct tk_buf *sql, const struct tk_db_table *t)
-{
-	tk_buf_add_printf(sql, "SELECT uid FROM %s WHERE id=?1", t->name);
-}
-
-/* ---- uids by id ------------------------------------------------------------------------------ */
-
-void tk_db_forget_uids(struct tk_store *s)
-{
-	s->uid_generation++;
-}
-
-void tk_db_free_uids(struct tk_store *s)
-{
-	for (int t = 0; t < TK_TABLE_COUNT; t++)
-		free(s->known_uids[t]);
-}
-
-static int read_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
-        struct tk_error *err)
-{
-	sqlite3_stmt *stmt;
-	int status = 0;
-
-	TRY(tk_db_prepare_table_statement(s, table, TK_STATEMENT_UID, uid_sql, &stmt, err));
-	sqlite3_bind_int64(stmt, 1, id);
-	int code = sqlite3_step(stmt);
-
-	if (code == SQLITE_ROW)
-		snprintf(uid, TK_UID_SIZE, "%s", (const char *)sqlite3_column_text(stmt, 0));
-	else if (code == SQLITE_DONE)
-		status = tk_fail(err, TK_EDATA, "%s: there is no %s with the id %lld", s->path,
-		        tk_tables[table].name, (long long)id);
-	else
-		status = tk_db_fail(s, code, err, "cannot read a %s", tk_tables[table].name);
-	sqlite3_reset(stmt);
-	return status;
-}
-
-int tk_row_find_uid(struct tk_store *s, enum tk_table_id table, int64_t id, char uid[TK_UID_SIZE],
-        struct tk_error *err)
-{
-	if (!s->known_uids[table])
-		s->known_uids[table] = tk_calloc(TK_KNOWN_UIDS, sizeof(*s->known_uids[table]));
-	struct tk_known_uid *known = &s->known_uids[table][(uint64_t)id % TK_KNOWN_UIDS];
-
-	if (known->id != id || known->generation != s->uid_generation) {
-		known->generation = 0;
-		TRY(read_uid(s, table, id, known->uid, err));
-	}
-	known->id = id;
-	known->generation = s->uid_generation;
-	memcpy(uid, known->uid, TK_UID_SIZE);
-	return 0;
-}
-
 /* ---- putting --------------------------------------------------------------------------------- */
 
 /* *id, which may be NULL: of the new row. *inserted: false where an equal row was there. */

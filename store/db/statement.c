@@ -86,18 +86,14 @@ int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
         struct tk_error *err)
 {
 	sqlite3_stmt **kept = &s->table_statements[table][which];
-	struct tk_buf sql = TK_BUF_INIT;
-	int status = 0;
+	AUTO(tk_buf) sql = {0};
 
 	if (!*kept) {
 		add_sql(&sql, &tk_tables[table]);
-		status = tk_buf_status(&sql, err);
-		if (!status)
-			status = tk_db_prepare(s, sql.data, kept, err);
-		tk_buf_free(&sql);
+		TRY(tk_db_prepare(s, tk_buf_cstr(&sql), kept, err));
 	}
 	*out = *kept;
-	return status;
+	return 0;
 }
 
 void tk_db_finalize_statements(struct tk_store *s)
@@ -150,7 +146,6 @@ static void undo(struct tk_store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	tk_db_forget_uids(s);
 }
 
 int tk_store_begin_read(struct tk_store *s, struct tk_error *err)

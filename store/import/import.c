@@ -259,7 +259,6 @@ static int read_results(
 	                        : tk_import_read_tracker(f, sink, err));
 	if (sink->results == results) {
 		TRY(tk_db_exec(sink->store, "ROLLBACK TO import_file", err));
-		tk_db_forget_uids(sink->store);
 		sink->counts = before;
 		TRY(empty_file(sink, format, err));
 	}

@@ -46,12 +46,15 @@ static json_t *exported_value(const json_t *line, const struct tk_db_column *c)
 
 static bool is_reference(struct rig *r, const struct tk_db_column *c, int64_t id, const json_t *v)
 {
-	char uid[TK_UID_SIZE];
+	char sql[64];
+	int64_t found;
 
 	if (!id)
 		return json_is_null(v);
-	MUST(tk_row_find_uid(r->from.store, c->parent, id, uid, &err));
-	return json_is_string(v) && !strcmp(json_string_value(v), uid);
+	snprintf(sql, sizeof sql, "SELECT id FROM %s WHERE uid=?1", tk_tables[c->parent].name);
+	MUST(tk_store_select_int(
+	        r->from.store, sql, TK_ARGS(json_string_value(v)), 0, &found, &err));
+	return found == id;
 }
 
 static bool is_list_of(const json_t *list, const struct tk_bytes *bytes)
