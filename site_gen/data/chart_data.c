@@ -7,8 +7,8 @@
 #include "site_gen/model/model.h"
 #include "site_gen/pages/tone.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format_point.h"
 #include "site_gen/render/output.h"
+#include "site_gen/render/value.h"
 
 #define SERIES_IN_GROUP 8       /* a page loads its group: about 20 kB */
 #define PAGE_DAYS 180           /* loaded with a page, before the newest point of the series */

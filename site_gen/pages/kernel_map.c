@@ -5,7 +5,6 @@
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format_point.h"
 
 #define MAPS_MAX 12
 #define COLUMNS_MAX 16

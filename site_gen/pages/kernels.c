@@ -7,7 +7,6 @@
 #include "site_gen/model/sweeps.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format_point.h"
 #include "stats/summary.h"
 
 /* ---- one table: problems by backends, ranked ---- */

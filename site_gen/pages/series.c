@@ -7,7 +7,6 @@
 #include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
-#include "site_gen/render/format_point.h"
 
 #define TABLE_ROWS 30
 #define PEERS_MAX 12

@@ -5,7 +5,6 @@
 #include "site_gen/charts/charts.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/page.h"
-#include "site_gen/render/format_point.h"
 
 static const char *upstream_url(const struct tk_site *site, const struct tk_revision_row *r)
 {
