@@ -1,4 +1,4 @@
-/* See process.h. The files are described in the kernel's Documentation/admin-guide/cgroup-v2.rst. */
+/* See process.h. The kernel's Documentation/admin-guide/cgroup-v2.rst describes the files. */
 #include "base/process.h"
 
 #include <errno.h>

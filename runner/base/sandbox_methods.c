@@ -1,5 +1,5 @@
-/* How each method is prepared: the command line of bubblewrap, rules of Landlock, a filter of system
- * calls. */
+/* How each method is prepared: the command line of bubblewrap, rules of Landlock, a filter of
+ * system calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>

@@ -187,8 +187,8 @@ bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
 	uint32_t dtype = 0;
 	double ns = t->median_ns, rate_limit = find_rate(l, p, &dtype),
 	       bytes = tk_problem_min_bytes(p);
-	/* Of the bytes of one rotation over all sets, the caches may still hold as many as they have
-	 * room for; all others come from memory again, or go there. */
+	/* Of the bytes of one rotation over all sets, the caches may still hold as many as they
+	 * have room for; all others come from memory again, or go there. */
 	double from_memory = bytes - CACHES_PER_LAST_LEVEL * l->cache_bytes / fmax(t->sets, 1);
 	const struct {
 		double value, limit; /* limit 0: unknown */
