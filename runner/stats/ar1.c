@@ -5,11 +5,8 @@
  * is worth much. Generalised least squares, computed by a Kalman filter, weighs both (Willsky and
  * Jones 1976; the noise model of Romano et al. 2022). */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "stats/changepoint_internal.h"
 #include "stats/noise.h"
 #include "stats/summary.h"

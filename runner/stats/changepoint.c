@@ -1,12 +1,8 @@
 /* Optimal partitioning of calm logarithms, then a strict look at every step it found: see
  * changepoint.h. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "stats/changepoint_internal.h"
 #include "stats/compare.h"
 #include "stats/levels.h"

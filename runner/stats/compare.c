@@ -1,12 +1,8 @@
 /* Mann-Whitney and Hodges-Lehmann: see compare.h. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "stats/compare.h"
 #include "stats/summary.h"
 

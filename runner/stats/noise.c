@@ -1,10 +1,7 @@
 /* Robust noise of a series: see noise.h. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/base.h"
 #include "stats/noise.h"
 #include "stats/summary.h"
 

@@ -1,12 +1,7 @@
 /* Order statistics of a sample: see summary.h. */
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "stats/summary.h"
 
 #define SORTED 8 /* up to this many, sorting is faster than selecting */
