@@ -1,5 +1,6 @@
 /* What every file of the program may use: errors, memory, texts, numbers and times for people,
- * files, hashes, JSON, the log. Programs, sandboxes, options and formats of files have a header each. */
+ * files, hashes, JSON, the log. Programs, sandboxes, options and formats of files have a header
+ * each. */
 #ifndef TK_BASE_H
 #define TK_BASE_H
 #include <jansson.h>
