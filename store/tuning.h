@@ -52,14 +52,11 @@ void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_group
 void tk_tuning_groups_free(struct tk_tuning_groups *groups);
 bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
 
-/* Which configuration is the one to use up to which size. The rules point into the rows. */
-int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
+/* Which configuration of the group is the one to use up to which size. With all groups: which tuned
+ * backend is the fastest, on the device and in the mode of the group, of problems that several
+ * backends were tuned for. The rules point into the rows. */
+int tk_tuning_find_rules(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
         const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err);
-/* Which tuned backend is the fastest up to which size, on the device and in the mode of a group; of
- * problems that several backends were tuned for. The same for each group of the device and mode. */
-int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
-        const struct tk_tuning_group *group, const struct tk_row_index *problems,
-        struct tk_tune_rules *out, struct tk_error *err);
 /* No group before it is of its device and mode. */
 bool tk_tuning_groups_is_first_at_place(const struct tk_tuning_groups *groups, size_t index);
 

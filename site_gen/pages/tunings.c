@@ -39,12 +39,11 @@ static int store_group(const struct tk_model *m, const struct tk_tuning_groups *
 	AUTO(tk_tune_rules) rules = {0}, of_backends = {0};
 	for (size_t i = 0; i < group->count; i++)
 		TRY(store_result(m->store, group->rows[i], (*place)++, g, err));
-	TRY(tk_tuning_group_find_rules(group, &m->problems_by_id, &rules, err));
+	TRY(tk_tuning_find_rules(NULL, group, &m->problems_by_id, &rules, err));
 	TRY(store_rules(m->store, &rules, g, false, err));
 	if (!tk_tuning_groups_is_first_at_place(groups, g))
 		return 0;
-	TRY(tk_tuning_groups_find_backend_rules(
-	        groups, group, &m->problems_by_id, &of_backends, err));
+	TRY(tk_tuning_find_rules(groups, group, &m->problems_by_id, &of_backends, err));
 	return store_rules(m->store, &of_backends, g, true, err);
 }
 

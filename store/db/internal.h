@@ -44,6 +44,12 @@ struct tk_bytes {
 	size_t size;
 };
 
+/* Samples of a run, packed. The caller frees those that are unpacked; NULL where there are none. */
+int tk_samples_put(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
+        size_t count, struct tk_error *err);
+int tk_samples_unpack(
+        const struct tk_bytes *packed, double **samples, size_t *count, struct tk_error *err);
+
 struct tk_sample_row {
 	int64_t run_id, series_id;
 	struct tk_bytes data;

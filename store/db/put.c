@@ -198,7 +198,7 @@ int tk_store_replace_verdicts(struct tk_store *s, int64_t night_id,
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-static int put_samples(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
+int tk_samples_put(struct tk_store *s, int64_t run_id, int64_t series_id, const double *samples,
         size_t count, struct tk_error *err)
 {
 	AUTO(tk_buf) packed = {0};
@@ -225,7 +225,7 @@ static int put_points(struct tk_store *s, const struct tk_run_row *run, int64_t 
 		point.environment_id = run->environment_id;
 		TRY(tk_row_put(s, TK_TABLE_measurement, &point, NULL, NULL, err));
 		if (samples && sample_counts && samples[i] && sample_counts[i])
-			TRY(put_samples(
+			TRY(tk_samples_put(
 			        s, run_id, point.series_id, samples[i], sample_counts[i], err));
 	}
 	return 0;

@@ -40,16 +40,15 @@ int tk_export_flush(struct tk_export_output *o, bool always, struct tk_error *er
 /* Damaged samples are an empty list. */
 static json_t *unpack_samples(const void *data, size_t size)
 {
-	AUTO(tk_buf) bytes = {0};
+	const struct tk_bytes packed = {data, size};
 	json_t *array = json_array();
-	int status = tk_zstd_decompress(data, size, TK_SAMPLES_MAX, &bytes, NULL);
+	double *samples = NULL;
+	size_t count = 0;
 
-	for (size_t i = 0; !status && i + sizeof(double) <= bytes.len; i += sizeof(double)) {
-		double x;
-
-		memcpy(&x, bytes.data + i, sizeof(x));
-		json_array_append_new(array, json_real(x));
-	}
+	tk_samples_unpack(&packed, &samples, &count, NULL);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_real(samples[i]));
+	free(samples);
 	return array;
 }
 

@@ -249,7 +249,6 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 {
 	const json_t *array = json_object_get(record, TK_RECORD_SAMPLES), *value;
 	AUTO(tk_buf) bytes = {0};
-	AUTO(tk_buf) packed = {0};
 	size_t i;
 
 	if (!array || json_is_null(array))
@@ -263,13 +262,10 @@ static int put_samples(struct reader *r, const json_t *record, struct tk_error *
 			return fail_expected(r, err, "", TK_RECORD_SAMPLES, "numbers", value);
 		tk_buf_add(&bytes, &x, sizeof(x));
 	}
-	if (!bytes.len)
-		return 0;
-	TRY(tk_zstd_compress(bytes.data, bytes.len, &packed, err));
-	const struct tk_sample_row row = {
-	        r->ids[TK_TABLE_run], r->ids[TK_TABLE_series], {packed.data, packed.len}};
-
-	return tk_row_put(r->store, TK_TABLE_sample, &row, NULL, NULL, err);
+	return bytes.len ? tk_samples_put(r->store, r->ids[TK_TABLE_run], r->ids[TK_TABLE_series],
+	                           (const double *)(const void *)bytes.data,
+	                           bytes.len / sizeof(double), err)
+	                 : 0;
 }
 
 /* ---- a record -------------------------------------------------------------------------------- */

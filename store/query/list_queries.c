@@ -118,7 +118,7 @@ int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *ser
 	return 0;
 }
 
-static int unpack_samples(
+int tk_samples_unpack(
         const struct tk_bytes *packed, double **samples, size_t *count, struct tk_error *err)
 {
 	AUTO(tk_buf) bytes = {0};
@@ -146,7 +146,7 @@ int tk_store_read_samples(struct tk_store *s, int64_t run_id, int64_t series_id,
 	*samples = NULL;
 	*count = 0;
 	if (rows.count)
-		status = unpack_samples(
+		status = tk_samples_unpack(
 		        &TK_ROWS_AT(&rows, struct tk_sample_row, 0)->data, samples, count, err);
 	return status ? tk_error_add_context(
 	                        err, "%s: samples of run %lld", s->path, (long long)run_id)

@@ -154,7 +154,7 @@ static bool make_fact(const struct tk_tuning_groups *groups, const struct tk_tun
 	return true;
 }
 
-static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
+int tk_tuning_find_rules(const struct tk_tuning_groups *groups, const struct tk_tuning_group *group,
         const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
 {
 	struct tk_tune_fact *facts = tk_malloc((group->count + 1) * sizeof *facts);
@@ -165,19 +165,6 @@ static int find_rules(const struct tk_tuning_groups *groups, const struct tk_tun
 	tk_tune_rules_find(facts, count, out);
 	free(facts);
 	return TK_OK;
-}
-
-int tk_tuning_group_find_rules(const struct tk_tuning_group *group,
-        const struct tk_row_index *problems, struct tk_tune_rules *out, struct tk_error *err)
-{
-	return find_rules(NULL, group, problems, out, err);
-}
-
-int tk_tuning_groups_find_backend_rules(const struct tk_tuning_groups *groups,
-        const struct tk_tuning_group *group, const struct tk_row_index *problems,
-        struct tk_tune_rules *out, struct tk_error *err)
-{
-	return find_rules(groups, group, problems, out, err);
 }
 
 /* ---- whether a result still holds ------------------------------------------------------------ */

@@ -127,14 +127,13 @@ static int put_group(const struct names *l, const struct tk_tuning_groups *group
 	int status = TK_OK;
 
 	if (is_chosen(group->rows[0], of)) {
-		status = tk_tuning_group_find_rules(group, &l->problems.by_id, &rules, err);
+		status = tk_tuning_find_rules(NULL, group, &l->problems.by_id, &rules, err);
 		put_rules(l, group->rows[0], false, &rules, list);
 		tk_tune_rules_free(&rules);
 	}
 	if (status || of || !tk_tuning_groups_is_first_at_place(groups, index))
 		return status;
-	status =
-	        tk_tuning_groups_find_backend_rules(groups, group, &l->problems.by_id, &rules, err);
+	status = tk_tuning_find_rules(groups, group, &l->problems.by_id, &rules, err);
 	put_rules(l, group->rows[0], true, &rules, list);
 	tk_tune_rules_free(&rules);
 	return status;
