@@ -1,5 +1,5 @@
-/* What is made from the table of keys: the commented tracker.yml that `tracker init` writes, with the
- * parts that depend on the machine, and docs/reference/configuration.md. */
+/* What is made from the table of keys: the commented tracker.yml that `tracker init` writes, with
+ * the parts that depend on the machine, and docs/reference/configuration.md. */
 #include <ctype.h>
 #include <string.h>
 

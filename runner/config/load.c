@@ -281,8 +281,8 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	}
 }
 
-/* The hash of the keys that decide what is measured, and how. Not in it: names of files and pages, thresholds, retention, notification, and how long a night
- * may take. */
+/* The hash of the keys that decide what is measured, and how. Not in it: names of files and
+ * pages, thresholds, retention, notification, and how long a night may take. */
 static void set_hash(struct tk_config *c)
 {
 	const struct tk_measure_config *m = &c->measure;
