@@ -4,6 +4,16 @@
 #include "site_gen/report/report.h"
 #include "store/query/record.h"
 
+/* A "<" of JSON stands in a string: written as \u003c, nothing of it is markup in a page. */
+static void add_without_markup(struct tk_buf *out, const char *json)
+{
+	for (const char *end; (end = strchr(json, '<')); json = end + 1) {
+		tk_buf_add(out, json, (size_t)(end - json));
+		tk_buf_add_str(out, "\\u003c");
+	}
+	tk_buf_add_str(out, json);
+}
+
 int tk_page_put_rows(struct tk_site *site, const char *path, const char *head, json_t *rows,
         struct tk_error *err)
 {
@@ -14,7 +24,8 @@ int tk_page_put_rows(struct tk_site *site, const char *path, const char *head, j
 	tk_buf_add_str(out, head);
 	json_array_foreach (rows, i, row) {
 		AUTO_TEXT text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9));
-		tk_buf_add_printf(out, "%s\n%s", i ? "," : "", text);
+		tk_buf_add_str(out, i ? ",\n" : "\n");
+		add_without_markup(out, text);
 	}
 	json_decref(rows);
 	tk_buf_add_str(out, "]}\n");
