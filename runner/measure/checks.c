@@ -1,18 +1,12 @@
 /* That a kernel computes what it is timed for: before anything is timed, and in the timed launches
  * themselves. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/problem.h"
 #include "element.h"
 #include "measure/engine.h"
 #include "measure/verify.h"
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 /* ---- the first launches ---- */
@@ -97,13 +91,10 @@ static int verify_first_launches(struct tk_engine_verification *v)
 	struct tk_engine *e = v->e;
 	uint32_t last = e->set_count - 1;
 	bool same = last == 0;
-	int status = tk_engine_fetch_outputs(e, 0);
-	if (!status)
-		status = tk_engine_save_outputs(e, 0);
-	if (!status && last > 0)
-		status = tk_engine_compare_outputs(e, last, &same);
-	if (status)
-		return status;
+	TRY(tk_engine_fetch_outputs(e, 0));
+	TRY(tk_engine_save_outputs(e, 0));
+	if (last > 0)
+		TRY(tk_engine_compare_outputs(e, last, &same));
 	v->differing_set = same ? 0 : last;
 	/* A second output needs the same host memory afterwards: a thread would gain nothing. */
 	v->is_running = same && e->ops->block_stream &&
@@ -111,8 +102,8 @@ static int verify_first_launches(struct tk_engine_verification *v)
 	if (v->is_running)
 		return 0;
 	verify_thread(v);
-	status = check_result(e, v->status, &v->err);
-	return status || same ? status : verify_reference(e, v->differing_set);
+	TRY(check_result(e, v->status, &v->err));
+	return same ? 0 : verify_reference(e, v->differing_set);
 }
 
 int tk_engine_verify_start(struct tk_engine *e, struct tk_engine_verification **out)
@@ -244,7 +235,6 @@ static void choose_place(struct tk_engine *e, const struct tk_tensor *t)
 
 int tk_engine_mark_output(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_engine_mark *m = &e->mark;
 	unsigned char bytes[MARK_BYTES];
 	uint64_t n = e->out->sample_count;
@@ -260,8 +250,8 @@ int tk_engine_mark_output(struct tk_engine *e)
 	memset(bytes, m->value, m->bytes);
 	m->is_set = true;
 	return tk_engine_check_status(e,
-	        e->ops->upload(e->device, (char *)t->data + m->offset, bytes, m->bytes, &abi),
-	        "upload", &abi);
+	        e->ops->upload(e->device, (char *)t->data + m->offset, bytes, m->bytes, &e->abi),
+	        "upload");
 }
 
 /* Ends the job if a piece still holds the mark. One element that has its value by chance is no
@@ -317,14 +307,13 @@ static int check_reference(struct tk_engine *e, uint32_t set)
 
 int tk_engine_check_mark(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_engine_mark *m = &e->mark;
 	unsigned char got[MARK_BYTES];
 	if (!m->is_set)
 		return 0;
 	const char *at = (const char *)e->sets[m->set][m->tensor].data + m->offset;
 	int status = tk_engine_check_status(
-	        e, e->ops->download(e->device, got, at, m->bytes, &abi), "download", &abi);
+	        e, e->ops->download(e->device, got, at, m->bytes, &e->abi), "download");
 	e->out->marks++;
 	if (status || memcmp(got, verified_bytes(e), m->bytes) == 0)
 		return status;
@@ -340,15 +329,15 @@ static int verify_last_sets(struct tk_engine *e)
 {
 	uint64_t count = e->batch < e->active_set_count ? e->batch : e->active_set_count;
 	uint32_t first = last_first_set(e);
-	int status = verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count));
-	for (int i = 0; !status && i < OTHER_SETS && count > 1; i++) {
+	TRY(verify_set(e, (uint32_t)((first + count - 1) % e->active_set_count)));
+	for (int i = 0; i < OTHER_SETS && count > 1; i++) {
 		uint32_t set = choose_set(e, first);
 		bool same = false;
-		status = tk_engine_compare_outputs(e, set, &same);
-		if (!status && !same)
-			status = check_reference(e, set);
+		TRY(tk_engine_compare_outputs(e, set, &same));
+		if (!same)
+			TRY(check_reference(e, set));
 	}
-	return status;
+	return 0;
 }
 
 /* The input that all outputs (but the log-sum-exp) are linear in: with the other sign they have the
@@ -384,12 +373,12 @@ static void change_signs(const struct tk_tensor *t, void *data)
 /* The host's inputs are used again by later jobs: they have the other sign for the upload only. */
 static int upload_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->host[tensor];
 	change_signs(t, t->data);
-	int status = e->ops->upload(e->device, e->sets[set][tensor].data, t->data, t->bytes, &abi);
+	int status =
+	        e->ops->upload(e->device, e->sets[set][tensor].data, t->data, t->bytes, &e->abi);
 	change_signs(t, t->data);
-	return tk_engine_check_status(e, status, "upload", &abi);
+	return tk_engine_check_status(e, status, "upload");
 }
 
 static bool is_log_sum_exp(const struct tk_engine *e, uint32_t tensor)
@@ -406,13 +395,11 @@ static int add_output(struct tk_engine *e, uint32_t set, uint32_t tensor, struct
 	bool all = pieces <= PIECES_MAX;
 	unsigned char got[PIECE_BYTES];
 	for (size_t n = 0; n < (all ? pieces : PIECES_MAX); n++) {
-		struct tk_abi_error abi = tk_engine_abi_error();
 		size_t at = (all ? n : draw(e, pieces)) * PIECE_BYTES;
 		size_t bytes = t->bytes - at < PIECE_BYTES ? t->bytes - at : PIECE_BYTES;
 		const char *from = (const char *)e->sets[set][tensor].data + at;
-		int status = e->ops->download(e->device, got, from, bytes, &abi);
-		if (status != TK_ABI_OK)
-			return tk_engine_check_status(e, status, "download", &abi);
+		TRY(tk_engine_check_status(
+		        e, e->ops->download(e->device, got, from, bytes, &e->abi), "download"));
 		add_distance(d, t->dtype, got, (const char *)t->data + at, bytes, sign);
 	}
 	return 0;
@@ -469,14 +456,11 @@ static int check_changed_input(struct tk_engine *e)
 		return 0;
 	repeat_last_burst(e);
 	uint32_t set = choose_set(e, next_first_set(e));
-	int status = upload_changed(e, set, (uint32_t)tensor);
-	if (!status)
-		status = tk_engine_time_sample(e, &ns);
-	if (!status)
-		status = tk_engine_finish_outputs(e, set);
-	if (!status)
-		status = compare_negated(e, set, &same);
-	return status || same ? status : verify_changed(e, set, (uint32_t)tensor);
+	TRY(upload_changed(e, set, (uint32_t)tensor));
+	TRY(tk_engine_time_sample(e, &ns));
+	TRY(tk_engine_finish_outputs(e, set));
+	TRY(compare_negated(e, set, &same));
+	return same ? 0 : verify_changed(e, set, (uint32_t)tensor);
 }
 
 int tk_engine_verify_timed(struct tk_engine *e)

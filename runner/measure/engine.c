@@ -1,21 +1,10 @@
 /* One job from problem to measurement: measure.h lists the steps. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
 #include "measure/engine.h"
+#include "base/base.h"
 #include "stats/summary.h"
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLAIM_MAX 16 /* times the problem's own work */
-
-struct tk_abi_error tk_engine_abi_error(void)
-{
-	return (struct tk_abi_error){.size = sizeof(struct tk_abi_error)};
-}
 
 bool tk_telemetry_is_power_limit(const struct tk_telemetry *t)
 {
@@ -32,35 +21,31 @@ int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *
 	return TK_ENGINE_JOB_ENDED;
 }
 
-int tk_engine_check_status(
-        struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi)
+int tk_engine_check_status(struct tk_engine *e, int status, const char *what)
 {
-	enum tk_outcome outcome = TK_OUTCOME_FAILED;
-	bool is_unknown = status < TK_ABI_OK || status > TK_ABI_INTERNAL;
+	char *message = e->abi.message;
+	enum tk_outcome outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
+	                          : status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY
+	                                                       : TK_OUTCOME_FAILED;
+	message[status == TK_ABI_OK ? 0 : sizeof e->abi.message - 1] = 0;
 	if (status == TK_ABI_OK)
 		return 0;
-	abi->message[sizeof abi->message - 1] = 0;
-	if (status == TK_ABI_UNSUPPORTED)
-		outcome = TK_OUTCOME_UNSUPPORTED;
-	else if (status == TK_ABI_NO_MEMORY)
-		outcome = TK_OUTCOME_OUT_OF_MEMORY;
-	if (!abi->message[0])
+	if (!message[0])
 		return tk_engine_end_job(e, outcome, "%s: no reason given", what);
 	if (status == TK_ABI_UNSUPPORTED)
-		return tk_engine_end_job(e, outcome, "%s", abi->message);
-	if (is_unknown)
+		return tk_engine_end_job(e, outcome, "%s", message);
+	if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
 		return tk_engine_end_job(
-		        e, outcome, "%s: unknown status %d: %.300s", what, status, abi->message);
-	return tk_engine_end_job(e, outcome, "%s: %s", what, abi->message);
+		        e, outcome, "%s: unknown status %d: %.300s", what, status, message);
+	return tk_engine_end_job(e, outcome, "%s: %s", what, message);
 }
 
 static int bind_sets(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	int status = TK_ABI_OK;
 	for (uint32_t s = 0; status == TK_ABI_OK && s < e->set_count; s++)
-		status = e->backend->bind(e->plan, s, e->sets[s], e->tensor_count, &abi);
-	return tk_engine_check_status(e, status, "bind", &abi);
+		status = e->backend->bind(e->plan, s, e->sets[s], e->tensor_count, &e->abi);
+	return tk_engine_check_status(e, status, "bind");
 }
 
 /* Backends may count masked work, or the passes of an algorithm; beyond that a plan that claims
@@ -83,56 +68,48 @@ static int check_claims(struct tk_engine *e)
 
 static int make_plan(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_plan_info *info = &e->out->plan;
 	struct tk_plan *plan = NULL;
 	*info = (struct tk_plan_info){
 	        .size = sizeof *info, .flops = NAN, .bytes = NAN, .call_ns = NAN};
 	int status = e->backend->plan(
-	        e->ctx, &e->problem->abi, e->options->config, e->set_count, &plan, info, &abi);
+	        e->ctx, &e->problem->abi, e->options->config, e->set_count, &plan, info, &e->abi);
 	info->kernel[sizeof info->kernel - 1] = info->algorithm[sizeof info->algorithm - 1] = 0;
-	if (status != TK_ABI_OK)
-		return tk_engine_check_status(e, status, "plan", &abi);
+	TRY(tk_engine_check_status(e, status, "plan"));
 	e->plan = plan;
-	status = check_claims(e);
-	return status ? status : bind_sets(e);
+	TRY(check_claims(e));
+	return bind_sets(e);
 }
 
 static int make_streams(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	uint32_t wanted = tk_engine_is_paced(e) ? TK_ENGINE_STREAMS_MAX : 1;
-	int status = 0;
-	while (!status && e->stream_count < wanted) {
-		void **stream = &e->streams[e->stream_count];
-		status = tk_engine_check_status(
-		        e, e->ops->stream_new(e->device, stream, &abi), "stream", &abi);
-		e->stream_count += !status;
-	}
+	for (; e->stream_count < wanted; e->stream_count++)
+		TRY(tk_engine_check_status(e,
+		        e->ops->stream_new(e->device, &e->streams[e->stream_count], &e->abi),
+		        "stream"));
 	e->stream = e->streams[0];
-	return status;
+	return 0;
 }
 
 static int make_events(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
-	int status = e->ops->event_new(e->device, &e->start_event, &abi);
+	int status = e->ops->event_new(e->device, &e->start_event, &e->abi);
 	if (status == TK_ABI_OK)
-		status = e->ops->event_new(e->device, &e->end_event, &abi);
-	return tk_engine_check_status(e, status, "event", &abi);
+		status = e->ops->event_new(e->device, &e->end_event, &e->abi);
+	return tk_engine_check_status(e, status, "event");
 }
 
 /* Both stamps or none. */
 static int make_stamps(struct tk_engine *e)
 {
 	const struct tk_device_ops *o = e->ops;
-	struct tk_abi_error abi = tk_engine_abi_error();
 	if (!o->stamp_new || !o->stamp_free || !o->stamp_record || !o->stamp_mhz)
 		return 0;
-	int status = o->stamp_new(e->device, &e->start_stamp, &abi);
+	int status = o->stamp_new(e->device, &e->start_stamp, &e->abi);
 	if (status == TK_ABI_OK)
-		status = o->stamp_new(e->device, &e->end_stamp, &abi);
-	return tk_engine_check_status(e, status, "clock stamp", &abi);
+		status = o->stamp_new(e->device, &e->end_stamp, &e->abi);
+	return tk_engine_check_status(e, status, "clock stamp");
 }
 
 int tk_engine_check_layout(
@@ -150,39 +127,36 @@ int tk_engine_check_layout(
 
 static int check_support(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	if (e->options->mode == TK_MODE_SEQUENCE)
 		return tk_fail(e->err, TK_EDATA, "mode sequence without a sequence");
 	if (e->options->mode == TK_MODE_CONTENDED && !e->ops->memory_load)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no memory load for mode %s", e->ops->kind,
 		        tk_mode_name(e->options->mode));
-	int status = tk_engine_check_layout(e, e->backend, &e->problem->abi);
-	return status ? status
-	              : tk_engine_check_status(e,
-	                        e->backend->supports(e->ctx, &e->problem->abi, &abi), "supports",
-	                        &abi);
+	TRY(tk_engine_check_layout(e, e->backend, &e->problem->abi));
+	return tk_engine_check_status(
+	        e, e->backend->supports(e->ctx, &e->problem->abi, &e->abi), "supports");
 }
 
 static int read_device_info(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	e->info.size = sizeof e->info;
-	int status = e->ops->info(e->device, &e->info, &abi);
+	int status = e->ops->info(e->device, &e->info, &e->abi);
 	if (e->options->token) /* both workers of a pair have half of it */
 		e->info.memory_bytes /= 2;
-	return tk_engine_check_status(e, status, "device info", &abi);
+	return tk_engine_check_status(e, status, "device info");
 }
 
 static int set_up(struct tk_engine *e)
 {
-	int status;
-	if ((status = check_support(e)) || (status = read_device_info(e)) ||
-	        (status = tk_engine_make_sets(e)) || (status = make_streams(e)) ||
-	        (status = make_events(e)) || (status = make_stamps(e)))
-		return status;
+	TRY(check_support(e));
+	TRY(read_device_info(e));
+	TRY(tk_engine_make_sets(e));
+	TRY(make_streams(e));
+	TRY(make_events(e));
+	TRY(make_stamps(e));
 	int64_t start = tk_clock_monotonic_ns();
-	status = make_plan(e);
+	int status = make_plan(e);
 	e->out->plan_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	return status || !e->options->trace ? status : tk_engine_trace_start(e);
 }
@@ -281,24 +255,17 @@ static int verify_and_warm_up(struct tk_engine *e)
 /* One launch of a kernel whose results are right, for a profiler that this process runs under. */
 static int profile_launch(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	if (!e->ops->profile)
 		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 		        "devices of kind %s have no profiler", e->ops->kind);
-	int status = 0;
 	/* Not every profiler can flush the caches: they are as cold as those of a sample. */
-	for (uint32_t set = 1; !status && set < e->active_set_count; set++)
-		status = tk_engine_launch(e, set);
-	if (!status && !(status = tk_engine_synchronize(e)))
-		status = tk_engine_check_status(
-		        e, e->ops->profile(e->device, 1, &abi), "profiler", &abi);
-	if (!status)
-		status = tk_engine_launch(e, 0);
-	if (!status)
-		status = tk_engine_synchronize(e);
-	return status ? status
-	              : tk_engine_check_status(
-	                        e, e->ops->profile(e->device, 0, &abi), "profiler", &abi);
+	for (uint32_t set = 1; set < e->active_set_count; set++)
+		TRY(tk_engine_launch(e, set));
+	TRY(tk_engine_synchronize(e));
+	TRY(tk_engine_check_status(e, e->ops->profile(e->device, 1, &e->abi), "profiler"));
+	TRY(tk_engine_launch(e, 0));
+	TRY(tk_engine_synchronize(e));
+	return tk_engine_check_status(e, e->ops->profile(e->device, 0, &e->abi), "profiler");
 }
 
 /* `options`: as the caller gave them. */
@@ -308,20 +275,22 @@ static int run(struct tk_engine *e, const struct tk_measure_options *options)
 	tk_engine_seed_checks(e);
 	int status = set_up(e);
 	e->out->setup_s = (double)(tk_clock_monotonic_ns() - start) * 1e-9;
-	if (status || (status = verify_and_warm_up(e)) ||
-	        (e->options->profile && (status = profile_launch(e))) ||
-	        (status = tk_engine_measure_launch_cost(e)) ||
-	        (options->sequence && (status = tk_engine_start_sequence(e, options))) ||
-	        (status = tk_engine_read_telemetry(e, &e->out->before)) ||
-	        (status = tk_engine_collect_samples(e)))
-		return status;
+	TRY(status);
+	TRY(verify_and_warm_up(e));
+	if (e->options->profile)
+		TRY(profile_launch(e));
+	TRY(tk_engine_measure_launch_cost(e));
+	if (options->sequence)
+		TRY(tk_engine_start_sequence(e, options));
+	TRY(tk_engine_read_telemetry(e, &e->out->before));
+	TRY(tk_engine_collect_samples(e));
 	tk_device_token_close(e->token);
 	/* Again after thousands of launches: races and an overrun workspace show only now. */
-	if ((e->options->verify && (status = tk_engine_verify_timed(e))) ||
-	        (e->options->trace && (status = tk_engine_trace_write(e))))
-		return status;
-	if ((status = summarize(e)))
-		return status;
+	if (e->options->verify)
+		TRY(tk_engine_verify_timed(e));
+	if (e->options->trace)
+		TRY(tk_engine_trace_write(e));
+	TRY(summarize(e));
 	if (e->sequence)
 		tk_engine_summarize_sequence(e);
 	compute_energy(e);
@@ -347,6 +316,7 @@ int tk_measure(const struct tk_device_ops *ops, struct tk_device *device,
 	        .options = &alone,
 	        .out = out,
 	        .err = err,
+	        .abi = {.size = sizeof e.abi},
 	        .token = options->token ? options->token : &no_peer,
 	        .sample_mhz = NAN,
 	        .idle_mhz = NAN};

@@ -32,6 +32,8 @@ struct tk_engine {
 	const struct tk_measure_options *options;
 	struct tk_measurement *out;
 	struct tk_error *err;
+	struct tk_abi_error abi; /* of the call that failed last */
+	const char *call;        /* which of the calls of a sample it was */
 	struct tk_device_info info;
 
 	/* Host copies: inputs as filled, outputs as fetched last. */
@@ -92,13 +94,11 @@ int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *
         __attribute__((format(printf, 3, 4)));
 /* 0 for TK_ABI_OK; otherwise ends the job with the outcome of that status. `what`: the call,
  * "plan". */
-int tk_engine_check_status(
-        struct tk_engine *e, int status, const char *what, struct tk_abi_error *abi_err);
+int tk_engine_check_status(struct tk_engine *e, int status, const char *what);
 /* Whether a backend declares that it takes tensors where this problem has them: 0, or the job ends
  * as unsupported. */
 int tk_engine_check_layout(
         struct tk_engine *e, const struct tk_backend *b, const struct tk_problem *p);
-struct tk_abi_error tk_engine_abi_error(void);
 /* The power limit is the only reason for throttling. The text is the one that tracker_abi.h
  * defines. */
 bool tk_telemetry_is_power_limit(const struct tk_telemetry *t);
@@ -137,17 +137,13 @@ int tk_engine_save_outputs(struct tk_engine *e, uint32_t set);
 int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same);
 void tk_engine_sample_memory(struct tk_engine *e); /* updates the job's peak of device memory */
 
-/* forward_pass.c: O and LSE of a backward pass, by the backend's own forward pass; does nothing for
- * other problems. */
-int tk_engine_run_forward(struct tk_engine *e);
-
-/* timing.c: one sample. */
+/* timing.c: one sample; samples until the stopping rule is met. */
+int tk_engine_collect_samples(struct tk_engine *e);
 int tk_engine_launch(struct tk_engine *e, uint32_t set);
-int tk_engine_enqueue_launches(struct tk_engine *e, struct tk_abi_error *abi, const char **what);
+int tk_engine_enqueue_launches(struct tk_engine *e);
 int tk_engine_synchronize(struct tk_engine *e);
 int tk_engine_time_sample(struct tk_engine *e, double *ns); /* mean time of one launch */
 int tk_engine_measure_launch_cost(struct tk_engine *e);
-int tk_engine_measure_idle_clock(struct tk_engine *e);
 int tk_engine_read_telemetry(struct tk_engine *e, struct tk_telemetry *out);
 /* Waits for the device token; ends the job if the peer has gone on without this process. */
 int tk_engine_acquire_device(struct tk_engine *e);
@@ -155,7 +151,12 @@ int tk_engine_acquire_device(struct tk_engine *e);
  * its own. */
 int64_t tk_engine_now_ns(const struct tk_engine *e);
 
-/* warm_up.c: chooses the batch, captures graphs, and warms up. */
+/* warm_up.c: keeps off the power governor, or waits until it has settled; chooses the batch,
+ * captures graphs, and warms up. */
+bool tk_engine_is_paced(const struct tk_engine *e);
+bool tk_engine_has_bursts(const struct tk_engine *e);               /* paced or sustained */
+struct tk_stop_rule tk_engine_stop_rule(const struct tk_engine *e); /* valid after the warm-up */
+int tk_engine_wait_idle_gap(struct tk_engine *e);
 int tk_engine_warm_up(struct tk_engine *e);
 void tk_engine_free_graphs(struct tk_engine *e);
 
@@ -168,17 +169,7 @@ int tk_engine_start_sequence(struct tk_engine *e, const struct tk_measure_option
 void tk_engine_summarize_sequence(struct tk_engine *e);
 void tk_engine_free_sequence(struct tk_engine *e);
 /* One sample, and the time of a launch in it; read: *ns has that of a round before. */
-int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, const char **what);
+int tk_engine_enqueue_sequence(struct tk_engine *e);
 int tk_engine_read_sequence(struct tk_engine *e, double *ns);
-
-/* sampling.c */
-int tk_engine_collect_samples(struct tk_engine *e);
-
-/* pacing.c: keeps off the power governor, or waits until it has settled. */
-bool tk_engine_is_paced(const struct tk_engine *e);
-bool tk_engine_has_bursts(const struct tk_engine *e);               /* paced or sustained */
-struct tk_stop_rule tk_engine_stop_rule(const struct tk_engine *e); /* valid after the warm-up */
-int tk_engine_settle_clocks(struct tk_engine *e);
-int tk_engine_wait_idle_gap(struct tk_engine *e);
 
 #endif

@@ -6,15 +6,13 @@
  * docs/explanation/measuring.md gives the reason for each step. */
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
+#include "base/base.h"
 #include "core/mode.h"
 #include "core/outcome.h"
 #include "core/problem.h"
 #include "stats/summary.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 struct tk_device_token;
-struct tk_error;
 
 /* All launches of the job record regions inside their kernels; those after the last sample are
  * written down (core/trace_file.h). */

@@ -5,14 +5,10 @@
  * same is done without the other kernels first: what exceeds the time of the device's default mode,
  * which has no events between launches, is the cost of the events, and is subtracted.
  * docs/explanation/measuring.md#within-a-model says what the figures mean. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "measure/engine.h"
 #include "stats/summary.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TIMED_MAX 64            /* launches of a sample that have events */
 #define ROUNDS_MAX 2000         /* of a sample */
@@ -50,49 +46,47 @@ struct tk_engine_sequence {
 
 /* ---- one sample ---- */
 
-static int launch_neighbours(struct tk_engine *e, uint32_t from, uint32_t to,
-        struct tk_abi_error *abi, const char **what)
+static int launch_neighbours(struct tk_engine *e, uint32_t from, uint32_t to)
 {
 	struct tk_engine_sequence *s = e->sequence;
 	int status = TK_ABI_OK;
-	*what = "launch of a kernel of the sequence";
+	e->call = "launch of a kernel of the sequence";
 	for (uint32_t i = from; status == TK_ABI_OK && i < to; i++)
 		status = s->neighbours[i].kernel->backend->launch(
-		        s->neighbours[i].plan, e->stream, s->next_set, abi);
+		        s->neighbours[i].plan, e->stream, s->next_set, &e->abi);
 	return status;
 }
 
 /* `events`: NULL, or the two that time the launch. */
-static int launch_measured(
-        struct tk_engine *e, void *const *events, struct tk_abi_error *abi, const char **what)
+static int launch_measured(struct tk_engine *e, void *const *events)
 {
 	int status = TK_ABI_OK;
-	*what = "event";
+	e->call = "event";
 	if (events)
-		status = e->ops->event_record(e->device, events[0], e->stream, abi);
+		status = e->ops->event_record(e->device, events[0], e->stream, &e->abi);
 	if (status != TK_ABI_OK)
 		return status;
-	*what = "launch";
-	status = e->backend->launch(e->plan, e->stream, e->next_set, abi);
+	e->call = "launch";
+	status = e->backend->launch(e->plan, e->stream, e->next_set, &e->abi);
 	e->next_set = (e->next_set + 1) % e->active_set_count;
 	if (status != TK_ABI_OK || !events)
 		return status;
-	*what = "event";
-	return e->ops->event_record(e->device, events[1], e->stream, abi);
+	e->call = "event";
+	return e->ops->event_record(e->device, events[1], e->stream, &e->abi);
 }
 
-int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, const char **what)
+int tk_engine_enqueue_sequence(struct tk_engine *e)
 {
 	struct tk_engine_sequence *s = e->sequence;
 	int status = TK_ABI_OK;
 	for (uint64_t r = 0; status == TK_ABI_OK && r < e->batch; r++) {
 		uint64_t n = r < s->first ? s->timed : (r - s->first) / s->step;
 		bool is_timed = r >= s->first && (r - s->first) % s->step == 0 && n < s->timed;
-		status = launch_neighbours(e, 0, s->position, abi, what);
+		status = launch_neighbours(e, 0, s->position);
 		if (status == TK_ABI_OK)
-			status = launch_measured(e, is_timed ? s->events[n] : NULL, abi, what);
+			status = launch_measured(e, is_timed ? s->events[n] : NULL);
 		if (status == TK_ABI_OK)
-			status = launch_neighbours(e, s->position, s->count, abi, what);
+			status = launch_neighbours(e, s->position, s->count);
 		s->next_set = s->set_count ? (s->next_set + 1) % s->set_count : 0;
 	}
 	return status;
@@ -101,14 +95,13 @@ int tk_engine_enqueue_sequence(struct tk_engine *e, struct tk_abi_error *abi, co
 int tk_engine_read_sequence(struct tk_engine *e, double *ns)
 {
 	struct tk_engine_sequence *s = e->sequence;
-	struct tk_abi_error abi = tk_engine_abi_error();
 	double sum = 0;
 	for (uint32_t i = 0; i < s->timed; i++) {
 		double one = 0;
-		int status = e->ops->event_elapsed_ns(
-		        e->device, s->events[i][0], s->events[i][1], &one, &abi);
-		if (status != TK_ABI_OK)
-			return tk_engine_check_status(e, status, "event", &abi);
+		TRY(tk_engine_check_status(e,
+		        e->ops->event_elapsed_ns(
+		                e->device, s->events[i][0], s->events[i][1], &one, &e->abi),
+		        "event"));
 		sum += one;
 	}
 	s->round_ns_sum += *ns;
@@ -134,18 +127,14 @@ static void set_rounds(struct tk_engine *e, double rounds)
 static int make_tensor(
         struct tk_engine *e, struct neighbour *n, uint32_t set, uint32_t tensor, const void *host)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_tensor *t = &n->sets[set][tensor];
 	void *data = NULL;
 	uint32_t offset = n->kernel->problem.abi.offset_bytes;
-	int status =
-	        tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes + offset, &data, &abi),
-	                "allocation for the sequence", &abi);
-	if (status)
-		return status;
+	TRY(tk_engine_check_status(e, e->ops->alloc(e->device, t->bytes + offset, &data, &e->abi),
+	        "allocation for the sequence"));
 	t->data = data = (char *)data + offset;
 	return tk_engine_check_status(
-	        e, e->ops->upload(e->device, data, host, t->bytes, &abi), "upload", &abi);
+	        e, e->ops->upload(e->device, data, host, t->bytes, &e->abi), "upload");
 }
 
 /* The same values in all sets, as for the measured problem; outputs begin as zeros. */
@@ -153,10 +142,6 @@ static int make_tensors(struct tk_engine *e, struct neighbour *n, uint32_t tenso
 {
 	const struct tk_tensor *t = &n->sets[0][tensor];
 	void *host = tk_calloc(1, t->bytes + 1);
-	if (!host)
-		return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
-		        "cannot allocate %.2f GiB of host memory for the sequence",
-		        (double)t->bytes / 0x1p30);
 	int status = t->output ? TK_OK
 	                       : tk_inputs_fill(&n->kernel->problem, tensor, e->options->seed, host,
 	                                 e->err);
@@ -169,31 +154,25 @@ static int make_tensors(struct tk_engine *e, struct neighbour *n, uint32_t tenso
 static int plan_neighbour(struct tk_engine *e, struct neighbour *n)
 {
 	const struct tk_backend *b = n->kernel->backend;
-	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_plan_info info = {.size = sizeof info};
 	uint32_t sets = e->sequence->set_count;
-	int status = tk_engine_check_layout(e, b, &n->kernel->problem.abi);
-	if (status)
-		return status;
-	status =
-	        b->plan(n->kernel->ctx, &n->kernel->problem.abi, NULL, sets, &n->plan, &info, &abi);
+	TRY(tk_engine_check_layout(e, b, &n->kernel->problem.abi));
+	int status = b->plan(
+	        n->kernel->ctx, &n->kernel->problem.abi, NULL, sets, &n->plan, &info, &e->abi);
 	for (uint32_t set = 0; status == TK_ABI_OK && set < sets; set++)
-		status = b->bind(n->plan, set, n->sets[set], n->tensor_count, &abi);
+		status = b->bind(n->plan, set, n->sets[set], n->tensor_count, &e->abi);
 	/* the first launch loads and compiles */
 	if (status == TK_ABI_OK)
-		status = b->launch(n->plan, e->stream, 0, &abi);
+		status = b->launch(n->plan, e->stream, 0, &e->abi);
 	if (status == TK_ABI_OK)
-		status = e->ops->synchronize(e->device, e->stream, &abi);
-	return tk_engine_check_status(e, status, "kernel of the sequence", &abi);
+		status = e->ops->synchronize(e->device, e->stream, &e->abi);
+	return tk_engine_check_status(e, status, "kernel of the sequence");
 }
 
 static int list_tensors(struct tk_engine *e, struct neighbour *n, uint64_t *bytes)
 {
 	struct tk_tensor tensors[TK_T_MAX];
-	int status =
-	        tk_problem_list_tensors(&n->kernel->problem, tensors, &n->tensor_count, e->err);
-	if (status)
-		return status;
+	TRY(tk_problem_list_tensors(&n->kernel->problem, tensors, &n->tensor_count, e->err));
 	n->sets = tk_calloc(SETS_MAX, sizeof *n->sets);
 	for (uint32_t set = 0; set < SETS_MAX; set++)
 		memcpy(n->sets[set], tensors, sizeof tensors);
@@ -223,41 +202,35 @@ static int make_neighbours(struct tk_engine *e)
 	struct tk_engine_sequence *s = e->sequence;
 	const struct tk_sequence *q = e->options->sequence;
 	uint64_t bytes = 0;
-	int status = 0;
 	s->neighbours = tk_calloc(q->count + 1, sizeof *s->neighbours);
 	s->position = q->position;
-	for (uint32_t i = 0; !status && i < q->count; i++) {
+	for (uint32_t i = 0; i < q->count; i++) {
 		struct neighbour *n = &s->neighbours[s->count];
 		if (i == q->position) /* it makes room for the measured one */
 			continue;
 		n->kernel = &q->kernels[i];
 		s->count++;
-		status = list_tensors(e, n, &bytes);
+		TRY(list_tensors(e, n, &bytes));
 	}
-	if (!status)
-		status = count_sets(e, bytes);
-	for (uint32_t i = 0; !status && i < s->count; i++) {
+	TRY(count_sets(e, bytes));
+	for (uint32_t i = 0; i < s->count; i++) {
 		struct neighbour *n = &s->neighbours[i];
-		for (uint32_t t = 0; !status && t < n->tensor_count; t++)
-			status = make_tensors(e, n, t);
-		if (!status)
-			status = plan_neighbour(e, n);
+		for (uint32_t t = 0; t < n->tensor_count; t++)
+			TRY(make_tensors(e, n, t));
+		TRY(plan_neighbour(e, n));
 	}
 	e->out->sequence.kernels = s->count;
-	return status;
+	return 0;
 }
 
 static int make_events(struct tk_engine *e)
 {
 	struct tk_engine_sequence *s = e->sequence;
-	struct tk_abi_error abi = tk_engine_abi_error();
 	void **events = &s->events[0][0];
-	int status = TK_ABI_OK;
-	while (status == TK_ABI_OK && s->event_count < 2 * TIMED_MAX) {
-		status = e->ops->event_new(e->device, &events[s->event_count], &abi);
-		s->event_count += status == TK_ABI_OK;
-	}
-	return tk_engine_check_status(e, status, "event", &abi);
+	for (; s->event_count < 2 * TIMED_MAX; s->event_count++)
+		TRY(tk_engine_check_status(e,
+		        e->ops->event_new(e->device, &events[s->event_count], &e->abi), "event"));
+	return 0;
 }
 
 static void free_neighbour(struct tk_engine *e, struct neighbour *n)
@@ -312,37 +285,33 @@ static int measure_alone(struct tk_engine *e)
 /* Where launches do the work before they return, events are readings of a clock. */
 static int time_empty_events(struct tk_engine *e, double *ns)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	double cost[COST_SAMPLES];
 	int status = TK_ABI_OK;
 	for (int i = 0; status == TK_ABI_OK && i < COST_SAMPLES; i++) {
 		void *const *events = e->sequence->events[i];
-		status = e->ops->event_record(e->device, events[0], e->stream, &abi);
+		status = e->ops->event_record(e->device, events[0], e->stream, &e->abi);
 		if (status == TK_ABI_OK)
-			status = e->ops->event_record(e->device, events[1], e->stream, &abi);
+			status = e->ops->event_record(e->device, events[1], e->stream, &e->abi);
 		if (status == TK_ABI_OK)
 			status = e->ops->event_elapsed_ns(
-			        e->device, events[0], events[1], &cost[i], &abi);
+			        e->device, events[0], events[1], &cost[i], &e->abi);
 	}
 	*ns = tk_median(cost, COST_SAMPLES);
-	return tk_engine_check_status(e, status, "event", &abi);
+	return tk_engine_check_status(e, status, "event");
 }
 
 /* Launches with events between them, in bursts with the idle gaps of the default mode. */
 static int time_separated_launches(struct tk_engine *e, double *ns)
 {
 	double sample[COST_SAMPLES];
-	int status = 0;
 	set_rounds(e,
 	        fmin(ceil(COST_BURST_NS / fmax(e->out->sequence.alone_ns, 1)) + 1, TIMED_MAX + 1));
-	for (int i = -1; !status && i < COST_SAMPLES; i++) { /* the first one is not used */
-		status = tk_engine_wait_idle_gap(e);
-		if (!status)
-			status = tk_engine_time_sample(e, &sample[i < 0 ? 0 : i]);
+	for (int i = -1; i < COST_SAMPLES; i++) { /* the first one is not used */
+		TRY(tk_engine_wait_idle_gap(e));
+		TRY(tk_engine_time_sample(e, &sample[i < 0 ? 0 : i]));
 	}
-	if (!status)
-		*ns = tk_median(sample, COST_SAMPLES);
-	return status;
+	*ns = tk_median(sample, COST_SAMPLES);
+	return 0;
 }
 
 static int measure_event_cost(struct tk_engine *e)
@@ -364,28 +333,24 @@ static int choose_rounds(struct tk_engine *e)
 	struct tk_engine_sequence *s = e->sequence;
 	double ns, target_ns = tk_engine_has_bursts(e) ? SETTLED_SAMPLE_NS : SAMPLE_NS;
 	set_rounds(e, 2);
-	int status = tk_engine_time_sample(e, &ns); /* the second one has warm code */
+	TRY(tk_engine_time_sample(e, &ns)); /* the second one has warm code */
 	s->round_ns_sum = 0;
 	s->samples = 0;
-	if (!status)
-		status = tk_engine_time_sample(e, &ns);
-	if (!status)
-		set_rounds(e, ceil(target_ns / fmax(s->round_ns_sum, 1)) + 1);
-	return status;
+	TRY(tk_engine_time_sample(e, &ns));
+	set_rounds(e, ceil(target_ns / fmax(s->round_ns_sum, 1)) + 1);
+	return 0;
 }
 
 int tk_engine_start_sequence(struct tk_engine *e, const struct tk_measure_options *options)
 {
-	int status = measure_alone(e);
-	if (status)
-		return status;
+	TRY(measure_alone(e));
 	e->sequence = tk_calloc(1, sizeof *e->sequence);
-	if ((status = make_events(e)) || (status = measure_event_cost(e)))
-		return status;
+	TRY(make_events(e));
+	TRY(measure_event_cost(e));
 	e->options = options;
-	if ((status = make_neighbours(e)) || (status = choose_rounds(e)) ||
-	        (status = tk_engine_settle(e)))
-		return status;
+	TRY(make_neighbours(e));
+	TRY(choose_rounds(e));
+	TRY(tk_engine_settle(e));
 	e->sequence->round_ns_sum = 0;
 	e->sequence->samples = 0;
 	return 0;

@@ -1,10 +1,7 @@
 /* The tensors of a problem: on the host, and input sets of them on the device. */
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "measure/engine.h"
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 #include <sys/mman.h>
 
 /* ---- on the host ---- */
@@ -77,12 +74,6 @@ static void release(const struct tk_engine *e, uint32_t tensor)
 	if (keep)
 		*kept = (struct host_block){data, bytes, e->host_filled[tensor], e->options->seed,
 		        (int)e->problem->dist};
-}
-
-static void release_host(struct tk_engine *e)
-{
-	for (uint32_t i = 0; i < e->tensor_count; i++)
-		release(e, i);
 }
 
 static void fill_unwritten(
@@ -205,34 +196,31 @@ static uint32_t count_sets(struct tk_engine *e, uint64_t set_bytes)
 
 static int upload(struct tk_engine *e, uint32_t set, uint32_t tensor)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->sets[set][tensor];
-	int status = e->ops->upload(e->device, t->data, e->host[tensor].data, t->bytes, &abi);
-	return tk_engine_check_status(e, status, "upload", &abi);
+	int status = e->ops->upload(e->device, t->data, e->host[tensor].data, t->bytes, &e->abi);
+	return tk_engine_check_status(e, status, "upload");
 }
 
 /* Piece by piece where the device cannot fill: the host's copy may hold verified outputs. */
-static int upload_unwritten(
-        struct tk_engine *e, const struct tk_tensor *t, struct tk_abi_error *abi)
+static int upload_unwritten(struct tk_engine *e, const struct tk_tensor *t)
 {
 	unsigned char piece[16384];
 	int status = TK_ABI_OK;
 	for (size_t at = 0; status == TK_ABI_OK && at < t->bytes; at += sizeof piece) {
 		size_t len = min_u64(t->bytes - at, sizeof piece);
 		fill_unwritten(e, t, at, piece, len);
-		status = e->ops->upload(e->device, (char *)t->data + at, piece, len, abi);
+		status = e->ops->upload(e->device, (char *)t->data + at, piece, len, &e->abi);
 	}
 	return status;
 }
 
 static int poison(struct tk_engine *e, uint32_t set, uint32_t tensor)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	struct tk_tensor *t = &e->sets[set][tensor];
 	int status = e->ops->fill && !e->problem->abi.row_padding
-	                     ? e->ops->fill(e->device, t->data, 0xff, t->bytes, &abi)
-	                     : upload_unwritten(e, t, &abi);
-	return tk_engine_check_status(e, status, "fill", &abi);
+	                     ? e->ops->fill(e->device, t->data, 0xff, t->bytes, &e->abi)
+	                     : upload_unwritten(e, t);
+	return tk_engine_check_status(e, status, "fill");
 }
 
 int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set)
@@ -245,10 +233,9 @@ int tk_engine_poison_outputs(struct tk_engine *e, uint32_t set)
 
 static int alloc_device(struct tk_engine *e, size_t bytes, void **out)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	void *data = NULL;
 	TRY(tk_engine_check_status(
-	        e, e->ops->alloc(e->device, bytes, &data, &abi), "allocation", &abi));
+	        e, e->ops->alloc(e->device, bytes, &data, &e->abi), "allocation"));
 	*out = data;
 	return 0;
 }
@@ -256,18 +243,15 @@ static int alloc_device(struct tk_engine *e, size_t bytes, void **out)
 /* One allocation and one upload for each tensor. */
 static int make_set(struct tk_engine *e, uint32_t set)
 {
-	int status = 0;
-	for (uint32_t i = 0; !status && i < e->tensor_count; i++) {
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		struct tk_tensor *t = &e->sets[set][i];
 		*t = e->host[i];
 		t->data = NULL;
-		status = alloc_device(e, t->bytes + e->problem->abi.offset_bytes, &t->data);
-		if (status)
-			break;
+		TRY(alloc_device(e, t->bytes + e->problem->abi.offset_bytes, &t->data));
 		t->data = (char *)t->data + e->problem->abi.offset_bytes;
-		status = upload(e, set, i);
+		TRY(upload(e, set, i));
 	}
-	return status;
+	return 0;
 }
 
 /* Large tensors are aligned like separate allocations, so that a set does not depend on the number
@@ -294,12 +278,11 @@ static uint64_t lay_out_set(const struct tk_engine *e, uint64_t offsets[TK_T_MAX
 /* The device copies the first set to all others, twice as many with each step. */
 static int copy_first_set(struct tk_engine *e, uint32_t wanted, uint64_t stride)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	for (uint64_t done = 1; done < wanted; done *= 2) {
 		uint64_t more = min_u64(done, wanted - done);
 		char *to = (char *)e->arena + done * stride;
-		TRY(tk_engine_check_status(e,
-		        e->ops->copy(e->device, to, e->arena, more * stride, &abi), "copy", &abi));
+		TRY(tk_engine_check_status(
+		        e, e->ops->copy(e->device, to, e->arena, more * stride, &e->abi), "copy"));
 	}
 	return 0;
 }
@@ -323,29 +306,143 @@ static int make_arena(struct tk_engine *e, uint32_t wanted)
 
 void tk_engine_sample_memory(struct tk_engine *e)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	uint64_t now = 0;
-	if (!e->ops->memory_used || e->ops->memory_used(e->device, &now, &abi) != TK_ABI_OK)
-		return;
-	if (e->memory_before == 0)
+	if (!e->ops->memory_used || e->ops->memory_used(e->device, &now, &e->abi) != TK_ABI_OK)
+		e->abi.message[0] = 0;
+	else if (e->memory_before == 0)
 		e->memory_before = now + 1;
 	else if (now + 1 > e->memory_before && now + 1 - e->memory_before > e->out->device_bytes)
 		e->out->device_bytes = now + 1 - e->memory_before;
 }
 
+/* ---- the forward pass of a backward one ---- */
+
+/* The inputs of a backward pass that follow from others: O and the log-sum-exp belong to Q, K and V
+ * and cannot be random. As in training, the backend's own forward pass computes them, once and
+ * untimed. It is verified like any other before its results are used. */
+
+struct forward {
+	struct tk_engine *e;
+	struct tk_problem_spec problem;
+	struct tk_tensor device[TK_T_MAX];
+	uint32_t count;
+	struct tk_plan *plan;
+};
+
+static int make_problem(struct forward *f)
+{
+	char text[TK_PROBLEM_TEXT_MAX];
+	memcpy(text, f->e->problem->text, sizeof text);
+	char *dir = strstr(text, "dir=bwd");
+	if (!dir)
+		return tk_fail(f->e->err, TK_EINTERNAL, "%s is not a backward pass", text);
+	memcpy(dir, "dir=fwd", strlen("dir=fwd"));
+	TRY(tk_problem_parse(&f->problem, text, f->e->err));
+	return tk_problem_list_tensors(&f->problem, f->device, &f->count, f->e->err);
+}
+
+/* Q, K and V with their values; O and LSE poisoned with NaN. */
+static int upload_forward(struct forward *f)
+{
+	struct tk_engine *e = f->e;
+	for (uint32_t i = 0; i < f->count; i++) {
+		struct tk_tensor *t = &f->device[i];
+		if (t->output)
+			memset(e->host[i].data, 0xff, t->bytes);
+		TRY(tk_engine_check_status(
+		        e, e->ops->alloc(e->device, t->bytes, &t->data, &e->abi), "allocation"));
+		TRY(tk_engine_check_status(e,
+		        e->ops->upload(e->device, t->data, e->host[i].data, t->bytes, &e->abi),
+		        "upload"));
+	}
+	return 0;
+}
+
+static int launch_forward(struct forward *f)
+{
+	struct tk_engine *e = f->e;
+	const struct tk_backend *b = e->backend;
+	struct tk_plan_info info = {.size = sizeof info};
+	TRY(tk_engine_check_status(e,
+	        b->plan(e->ctx, &f->problem.abi, NULL, 1, &f->plan, &info, &e->abi),
+	        "forward plan"));
+	TRY(tk_engine_check_status(
+	        e, b->bind(f->plan, 0, f->device, f->count, &e->abi), "forward bind"));
+	TRY(tk_engine_check_status(e, b->launch(f->plan, NULL, 0, &e->abi), "forward launch"));
+	TRY(tk_engine_check_status(
+	        e, e->ops->synchronize(e->device, NULL, &e->abi), "forward pass"));
+	if (b->fetch)
+		TRY(tk_engine_check_status(e, b->fetch(f->plan, 0, &e->abi), "forward fetch"));
+	/* the seeded values are overwritten */
+	e->host_filled[TK_T_O] = e->host_filled[TK_T_LSE] = 0;
+	for (uint32_t i = TK_T_O; i <= TK_T_LSE; i++)
+		TRY(tk_engine_check_status(e,
+		        e->ops->download(e->device, e->host[i].data, f->device[i].data,
+		                f->device[i].bytes, &e->abi),
+		        "download"));
+	return 0;
+}
+
+static int verify_forward(struct forward *f)
+{
+	struct tk_engine *e = f->e;
+	struct tk_tensor host[TK_T_MAX];
+	struct tk_verify_result verdict;
+	if (isnan(tk_element_get(&e->host[TK_T_LSE], 0)))
+		return tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "the backward pass needs the log-sum-exp, which the forward pass does not "
+		        "write");
+	memcpy(host, f->device, sizeof host);
+	for (uint32_t i = 0; i < f->count; i++)
+		host[i].data = e->host[i].data;
+	TRY(tk_verify_outputs(&f->problem, host, e->options->seed, &verdict, e->err));
+	if (!verdict.passed)
+		return tk_engine_end_job(
+		        e, TK_OUTCOME_WRONG, "the forward pass is wrong: %s", verdict.detail);
+	return 0;
+}
+
+static void free_forward(struct forward *f)
+{
+	if (f->plan)
+		f->e->backend->unplan(f->plan);
+	for (uint32_t i = 0; i < f->count; i++)
+		if (f->device[i].data)
+			f->e->ops->release(f->e->device, f->device[i].data);
+}
+
+static int run_forward(struct tk_engine *e)
+{
+	struct forward f = {.e = e};
+	if (e->problem->abi.op != TK_OP_ATTENTION || e->problem->attention.dir == TK_FWD)
+		return 0;
+	int status = make_problem(&f);
+	if (!status && e->backend->supports(e->ctx, &f.problem.abi, &e->abi) != TK_ABI_OK)
+		status = tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
+		        "the backward pass needs the forward pass, which is unsupported: %s",
+		        e->abi.message);
+	if (!status)
+		status = upload_forward(&f);
+	if (!status)
+		status = launch_forward(&f);
+	if (!status && e->options->verify)
+		status = verify_forward(&f);
+	free_forward(&f);
+	return status;
+}
+
 int tk_engine_make_sets(struct tk_engine *e)
 {
-	int status = tk_problem_list_tensors(e->problem, e->host, &e->tensor_count, e->err);
-	if (status)
-		return status;
+	TRY(tk_problem_list_tensors(e->problem, e->host, &e->tensor_count, e->err));
 	uint64_t set_bytes = count_set_bytes(e);
 	if (e->info.memory_bytes && set_bytes > e->info.memory_bytes)
 		return tk_engine_end_job(e, TK_OUTCOME_OUT_OF_MEMORY,
 		        "the tensors take %.1f GiB, the device has %.1f GiB", gib(set_bytes),
 		        gib(e->info.memory_bytes));
 	tk_engine_sample_memory(e);
-	if ((status = fill_host(e)) || (status = tk_engine_run_forward(e)))
-		return status;
+	TRY(fill_host(e));
+	TRY(run_forward(e));
+	int status = 0;
 	uint32_t wanted = count_sets(e, set_bytes);
 	e->sets = tk_calloc(wanted, sizeof *e->sets);
 	if (e->ops->copy)
@@ -358,19 +455,16 @@ int tk_engine_make_sets(struct tk_engine *e)
 
 static int download_outputs(struct tk_engine *e, uint32_t set, uint32_t tensor, void *to)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->sets[set][tensor];
 	return tk_engine_check_status(
-	        e, e->ops->download(e->device, to, t->data, t->bytes, &abi), "download", &abi);
+	        e, e->ops->download(e->device, to, t->data, t->bytes, &e->abi), "download");
 }
 
 int tk_engine_finish_outputs(struct tk_engine *e, uint32_t set)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	TRY(tk_engine_synchronize(e));
 	if (e->backend->fetch)
-		TRY(tk_engine_check_status(
-		        e, e->backend->fetch(e->plan, set, &abi), "fetch", &abi));
+		TRY(tk_engine_check_status(e, e->backend->fetch(e->plan, set, &e->abi), "fetch"));
 	return 0;
 }
 
@@ -386,30 +480,28 @@ int tk_engine_fetch_outputs(struct tk_engine *e, uint32_t set)
 /* Too little memory for the copies is no failure: later outputs are then verified in full. */
 int tk_engine_save_outputs(struct tk_engine *e, uint32_t set)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		size_t bytes = e->host[i].bytes;
 		if (!e->host[i].output || !e->ops->same || !e->ops->copy)
 			continue;
 		if (!e->verified[i] &&
-		        e->ops->alloc(e->device, bytes, &e->verified[i], &abi) != TK_ABI_OK)
+		        e->ops->alloc(e->device, bytes, &e->verified[i], &e->abi) != TK_ABI_OK) {
+			e->abi.message[0] = 0;
 			return 0;
-		int status =
-		        e->ops->copy(e->device, e->verified[i], e->sets[set][i].data, bytes, &abi);
-		if (status != TK_ABI_OK)
-			return tk_engine_check_status(e, status, "copy", &abi);
+		}
+		TRY(tk_engine_check_status(e,
+		        e->ops->copy(
+		                e->device, e->verified[i], e->sets[set][i].data, bytes, &e->abi),
+		        "copy"));
 	}
 	return 0;
 }
 
-/* On the host: also a device that cannot compare. Without memory the reference decides. */
+/* On the host: also a device that cannot compare. */
 static int compare_on_host(struct tk_engine *e, uint32_t set, uint32_t tensor, bool *same)
 {
 	size_t bytes = e->host[tensor].bytes;
 	void *got = tk_malloc(bytes + 1);
-	*same = false;
-	if (!got)
-		return 0;
 	int status = download_outputs(e, set, tensor, got);
 	*same = !status && memcmp(got, e->host[tensor].data, bytes) == 0;
 	free(got);
@@ -418,24 +510,22 @@ static int compare_on_host(struct tk_engine *e, uint32_t set, uint32_t tensor, b
 
 static int compare_on_device(struct tk_engine *e, uint32_t set, uint32_t tensor, bool *same)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	const struct tk_tensor *t = &e->sets[set][tensor];
 	uint32_t equal = 0;
-	int status = e->ops->same(e->device, t->data, e->verified[tensor], t->bytes, &equal, &abi);
+	int status =
+	        e->ops->same(e->device, t->data, e->verified[tensor], t->bytes, &equal, &e->abi);
 	*same = equal != 0;
-	return tk_engine_check_status(e, status, "comparison", &abi);
+	return tk_engine_check_status(e, status, "comparison");
 }
 
 int tk_engine_compare_outputs(struct tk_engine *e, uint32_t set, bool *same)
 {
 	TRY(tk_engine_finish_outputs(e, set));
 	*same = true;
-	for (uint32_t i = 0; *same && i < e->tensor_count; i++) {
-		if (!e->host[i].output)
-			continue;
-		TRY(e->verified[i] ? compare_on_device(e, set, i, same)
-		                        : compare_on_host(e, set, i, same));
-	}
+	for (uint32_t i = 0; *same && i < e->tensor_count; i++)
+		if (e->host[i].output)
+			TRY(e->verified[i] ? compare_on_device(e, set, i, same)
+			                   : compare_on_host(e, set, i, same));
 	return 0;
 }
 
@@ -449,8 +539,9 @@ void tk_engine_free_sets(struct tk_engine *e)
 				e->ops->release(e->device,
 				        (char *)e->sets[s][i].data - e->problem->abi.offset_bytes);
 	free(e->sets);
-	for (uint32_t i = 0; i < e->tensor_count; i++)
+	for (uint32_t i = 0; i < e->tensor_count; i++) {
 		if (e->verified[i])
 			e->ops->release(e->device, e->verified[i]);
-	release_host(e);
+		release(e, i);
+	}
 }

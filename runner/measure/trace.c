@@ -1,13 +1,9 @@
 /* Launches that record regions inside their kernels: the memory that they record into, and the file
  * that the caller reads. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/trace_file.h"
 #include "measure/engine.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PROBE_BLOCKS 16384
@@ -67,14 +63,13 @@ static void place_memory(struct traced_kernel *k)
 static int allocate_memory(
         struct tk_engine *e, struct traced_kernel *k, uint32_t blocks, uint32_t slots)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	uint32_t groups = k->kernel->group_count;
 	k->memory = (struct tk_trace_memory){.blocks = blocks, .groups = groups, .slots = slots};
 	k->ring_bytes = (size_t)blocks * groups * sizeof(struct tk_trace_ring);
 	k->record_bytes = (size_t)blocks * groups * slots * sizeof(struct tk_trace_record);
 	size_t bytes = 2 * (k->record_bytes + k->ring_bytes) + slots * sizeof *k->memory.records;
 	int status = tk_engine_check_status(
-	        e, e->ops->alloc(e->device, bytes, &k->allocated, &abi), "trace", &abi);
+	        e, e->ops->alloc(e->device, bytes, &k->allocated, &e->abi), "trace");
 	if (status) {
 		k->allocated = NULL;
 		return status;
@@ -86,22 +81,22 @@ static int allocate_memory(
 /* Zeroes: a group that does not run, and a slot that is not used, are seen. */
 static int clear_memory(struct tk_engine *e, struct tk_engine_trace *t, struct traced_kernel *k)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
 	if (e->ops->fill)
 		return tk_engine_check_status(e,
 		        e->ops->fill(e->device, k->memory.records, 0,
-		                k->record_bytes + k->ring_bytes, &abi),
-		        "trace", &abi);
+		                k->record_bytes + k->ring_bytes, &e->abi),
+		        "trace");
 	memset(t->records, 0, k->record_bytes);
 	memset(t->rings, 0, k->ring_bytes);
 	int status =
-	        e->ops->upload(e->device, k->memory.records, t->records, k->record_bytes, &abi);
+	        e->ops->upload(e->device, k->memory.records, t->records, k->record_bytes, &e->abi);
 	if (status == TK_ABI_OK)
-		status = e->ops->upload(e->device, k->memory.rings, t->rings, k->ring_bytes, &abi);
-	return tk_engine_check_status(e, status, "trace", &abi);
+		status = e->ops->upload(
+		        e->device, k->memory.rings, t->rings, k->ring_bytes, &e->abi);
+	return tk_engine_check_status(e, status, "trace");
 }
 
-static int grow_host(struct tk_engine *e, struct tk_engine_trace *t)
+static void grow_host(struct tk_engine_trace *t)
 {
 	size_t rings = 0, records = 0;
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -113,15 +108,6 @@ static int grow_host(struct tk_engine *e, struct tk_engine_trace *t)
 	free(t->records);
 	t->rings = tk_malloc(rings + 1);
 	t->records = tk_malloc(records + 1);
-	return 0;
-}
-
-static int launch_once(struct tk_engine *e, struct tk_engine_trace *t, uint32_t set)
-{
-	for (uint32_t i = 0; i < t->count; i++)
-		TRY(clear_memory(e, t, &t->kernels[i]));
-	TRY(tk_engine_launch(e, set));
-	return tk_engine_synchronize(e);
 }
 
 static uint32_t take_set(struct tk_engine *e)
@@ -152,13 +138,12 @@ static int launch_unrecorded(struct tk_engine *e, struct tk_engine_trace *t)
 
 static int download(struct tk_engine *e, struct tk_engine_trace *t, const struct traced_kernel *k)
 {
-	struct tk_abi_error abi = tk_engine_abi_error();
-	int status =
-	        e->ops->download(e->device, t->records, k->memory.records, k->record_bytes, &abi);
+	int status = e->ops->download(
+	        e->device, t->records, k->memory.records, k->record_bytes, &e->abi);
 	if (status == TK_ABI_OK)
-		status =
-		        e->ops->download(e->device, t->rings, k->memory.rings, k->ring_bytes, &abi);
-	return tk_engine_check_status(e, status, "trace", &abi);
+		status = e->ops->download(
+		        e->device, t->rings, k->memory.rings, k->ring_bytes, &e->abi);
+	return tk_engine_check_status(e, status, "trace");
 }
 
 /* How many blocks ran, and whether a ring is full. 0 blocks: the kernel did not run. */
@@ -217,17 +202,18 @@ static int probe(struct tk_engine *e, struct tk_engine_trace *t)
 {
 	bool fits = false;
 	while (!fits && t->count) {
-		int status = grow_host(e, t);
-		if (!status)
-			status = launch_once(e, t, 0);
+		grow_host(t);
+		for (uint32_t i = 0; i < t->count; i++)
+			TRY(clear_memory(e, t, &t->kernels[i]));
+		TRY(tk_engine_launch(e, 0));
+		TRY(tk_engine_synchronize(e));
 		fits = true;
-		for (uint32_t i = 0; !status && i < t->count; i++)
-			status = resize_memory(e, t, &t->kernels[i], &fits);
-		if (status)
-			return status;
+		for (uint32_t i = 0; i < t->count; i++)
+			TRY(resize_memory(e, t, &t->kernels[i], &fits));
 		drop_idle_kernels(t);
 	}
-	return t->count ? grow_host(e, t)
+	grow_host(t);
+	return t->count ? 0
 	                : tk_engine_end_job(e, TK_OUTCOME_UNSUPPORTED,
 	                          "no kernel of this problem records regions");
 }
@@ -291,19 +277,15 @@ static int write_kernel(struct tk_engine *e, const struct traced_kernel *k)
 static int write_launch(struct tk_engine *e)
 {
 	struct tk_engine_trace *t = e->trace;
-	int status = launch_unrecorded(e, t);
-	if (!status)
-		status = tk_engine_launch(e, take_set(e));
-	if (!status)
-		status = tk_engine_synchronize(e);
-	for (uint32_t i = 0; !status && i < t->count; i++) {
-		status = download(e, t, &t->kernels[i]);
-		if (!status)
-			status = write_bytes(e, t->rings, t->kernels[i].ring_bytes);
-		if (!status)
-			status = write_bytes(e, t->records, t->kernels[i].record_bytes);
+	TRY(launch_unrecorded(e, t));
+	TRY(tk_engine_launch(e, take_set(e)));
+	TRY(tk_engine_synchronize(e));
+	for (uint32_t i = 0; i < t->count; i++) {
+		TRY(download(e, t, &t->kernels[i]));
+		TRY(write_bytes(e, t->rings, t->kernels[i].ring_bytes));
+		TRY(write_bytes(e, t->records, t->kernels[i].record_bytes));
 	}
-	return status;
+	return 0;
 }
 
 int tk_engine_trace_write(struct tk_engine *e)

@@ -19,24 +19,9 @@ void tk_verify_add_error(struct tk_verify_state *v, double error, double toleran
 /* Every bit is set, as before the first launch: a backend without the optional log-sum-exp. */
 bool tk_verify_is_untouched(const struct tk_tensor *t);
 
-/* Adds the result of one thread to the whole. */
-void tk_verify_merge(struct tk_verify_state *whole, const struct tk_verify_state *part);
-
-/* One query row of an attention problem: batch entry, kv head, head, row. */
-struct tk_verify_row {
-	int64_t b, kv, h, i;
-};
-/* Row n of the checked ones: first and last rows of all batch entries and kv heads, then random
- * ones. */
-struct tk_verify_row tk_verify_choose_row(struct tk_verify_state *v, int64_t n, int64_t batches,
-        int64_t heads, int64_t kv_heads, int64_t rows);
-/* Number of rows to check when each costs `cost` multiply-adds. */
-int64_t tk_verify_row_count(
-        int64_t batches, int64_t kv_heads, int64_t heads, int64_t rows, double cost);
-
 /* One check an operation. `t` is indexed by enum tk_tensor_id. TK_ENOMEM is the only failure. */
-int tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_dist dist,
-        const struct tk_tensor *t, struct tk_error *err);
+void tk_verify_gemm(struct tk_verify_state *v, const struct tk_gemm *p, enum tk_dist dist,
+        const struct tk_tensor *t);
 int tk_verify_attention(struct tk_verify_state *v, const struct tk_attention *p,
         const struct tk_tensor *t, struct tk_error *err);
 int tk_verify_attention_backward(struct tk_verify_state *v, const struct tk_attention *p,
