@@ -1,15 +1,10 @@
 /* See answer.h. docs/reference/worker-protocol.md describes the members; others are dropped. */
 #include "worker/answer.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/measurement_fields.h"
 #include "measure/measure.h"
 #include "worker/wire.h"
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- the members ---- */
 

@@ -3,13 +3,8 @@
  * anything. Private to worker/ and its tests. */
 #ifndef TK_WORKER_ANSWER_H
 #define TK_WORKER_ANSWER_H
+#include "base/base.h"
 #include "core/outcome.h"
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct tk_error;
 
 enum tk_field_type {
 	TK_FIELD_REAL,

@@ -1,20 +1,13 @@
 /* See exchange.h. */
 #include "worker/exchange.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/process.h"
 #include "base/sandbox.h"
-#include "base/try.h"
 #include "core/kernel_package.h"
 #include "worker/answer.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

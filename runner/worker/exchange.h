@@ -2,7 +2,7 @@
  * handle, connection and log of a worker. Private to worker/. */
 #ifndef TK_WORKER_EXCHANGE_H
 #define TK_WORKER_EXCHANGE_H
-#include "base/process_tree.h"
+#include "base/process.h"
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "worker/process.h"

@@ -1,10 +1,8 @@
 /* The worker process: reads requests (describe a device or a backend, open both, measure), runs
  * them, answers. */
 #include "worker/job.h"
+#include "base/base.h"
 #include "base/device_token.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
 #include "core/kernel_package.h"
 #include "core/measurement_fields.h"
 #include "core/operation.h"
@@ -20,9 +18,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Minimum length of a sample: ten thousand times the resolution of a processor's clock. */
@@ -105,9 +100,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	const char *layer;
 	uint32_t n = 0,
 	         index = (uint32_t)json_integer_value(json_object_get(request, "device_index"));
-	int status = require_text(request, "device_layer", &layer, err);
-	if (status)
-		return status;
+	TRY(require_text(request, "device_layer", &layer, err));
 	if (s->device && strcmp(layer, s->device_layer) != 0)
 		return tk_fail(err, TK_EDATA,
 		        "this worker has opened %s and cannot open a second device layer",
@@ -115,9 +108,9 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	if (s->device)
 		return TK_OK;
 	*outcome = TK_OUTCOME_NO_DEVICE;
-	if ((status = tk_loader_load_device(layer, &s->ops, err)))
-		return status;
-	if ((status = s->ops.count(&n, &abi)) != TK_ABI_OK) {
+	TRY(tk_loader_load_device(layer, &s->ops, err));
+	int status = s->ops.count(&n, &abi);
+	if (status != TK_ABI_OK) {
 		status = tk_job_fail_status(status, &abi, "count devices", outcome, err);
 		*outcome = TK_OUTCOME_NO_DEVICE;
 		return status;
@@ -127,8 +120,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	if (!uuid && index >= n)
 		return tk_fail(err, TK_ENOTFOUND, "no device %u of kind %s: found %u", index,
 		        s->ops.kind, n);
-	if ((status = find_device(s, index, uuid, outcome, err)))
-		return status;
+	TRY(find_device(s, index, uuid, outcome, err));
 	s->device_layer = tk_strdup(layer);
 	return TK_OK;
 }
@@ -358,9 +350,7 @@ static json_t *encode_measurement(const struct tk_measurement *m)
 	json_t *samples = is_timed ? json_array() : NULL;
 	for (uint64_t i = 0; is_timed && i < m->sample_count; i++)
 		json_array_append_new(samples, json_real(m->samples[i]));
-	if (samples)
-		json_object_set_new(
-		        result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), samples);
+	json_object_set_new(result, tk_measurement_field_key(TK_MEASUREMENT_SAMPLES), samples);
 	return result;
 }
 
@@ -417,12 +407,11 @@ static int list_configs(struct tk_worker_state *s, const json_t *request, json_t
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	const char *text;
-	json_t *opened = NULL;
+	json_auto_t *opened = NULL;
 	struct tk_problem_spec problem;
 	TRY(require_text(request, "problem", &text, err));
 	TRY(tk_problem_parse(&problem, text, err));
 	TRY(open_backend(s, request, &opened, outcome, err));
-	json_decref(opened);
 	return tk_job_list_problem_configs(s, &problem.abi, result, outcome, err);
 }
 

@@ -1,12 +1,9 @@
 /* What a worker process has open, and the requests that it serves. Private to worker/. */
 #ifndef TK_WORKER_JOB_H
 #define TK_WORKER_JOB_H
+#include "base/base.h"
 #include "core/outcome.h"
 #include "tracker_abi.h"
-#include <jansson.h>
-#include <stdbool.h>
-
-struct tk_error;
 
 /* A backend beside the first one, for kernels of a sequence that the first one does not have. */
 #define TK_WORKER_COMPANY_MAX 6

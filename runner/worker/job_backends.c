@@ -1,14 +1,10 @@
 /* What else a job may need: the other kernels of mode sequence, with the backends that launch them
  * beside the measured one; and the configurations of a backend. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "measure/measure.h"
 #include "worker/job.h"
 #include "worker/loader.h"
 #include "worker/wire.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define KERNELS_MAX 256
 

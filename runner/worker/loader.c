@@ -1,17 +1,10 @@
 /* See loader.h. */
 #include "worker/loader.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/series.h"
 #include "core/trace_file.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -198,18 +191,15 @@ int tk_loader_load_backend(const char *path, struct tk_backend *out, struct tk_e
 {
 	const void *table = NULL;
 	void *module;
-	int status = open_module(path, "tk_backend_entry", "backend", &module, &table, err);
-	if (!status)
-		status = check_table(path, table, backend_required, out, sizeof *out, err);
-	if (!status &&
-	        (!out->name[0] ||
-	                out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")]))
-		status = tk_fail(err, TK_EDATA,
+	TRY(open_module(path, "tk_backend_entry", "backend", &module, &table, err));
+	TRY(check_table(path, table, backend_required, out, sizeof *out, err));
+	if (!out->name[0] || out->name[strspn(out->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")])
+		return tk_fail(err, TK_EDATA,
 		        "%s: invalid backend name \"%.64s\", expected a-z, 0-9, _ and -", path,
 		        out->name);
-	if (!status && tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
+	if (tk_device_kind_from_name(out->device_kind) == TK_DEVICE_CPU)
 		randomize_pages(module);
-	return status;
+	return TK_OK;
 }
 
 static int check_traced(const char *path, const struct tk_trace_kernel *k, struct tk_error *err)

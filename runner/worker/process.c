@@ -1,15 +1,7 @@
 /* See process.h. */
 #include "base/process.h"
-#include "base/buf.h"
-#include "base/cgroup.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/sandbox.h"
-#include "base/spawn.h"
-#include "base/try.h"
 #include "core/python_package.h"
 #include "worker/process.h"
 #include "worker/wire.h"
@@ -19,9 +11,6 @@
 #include <limits.h>
 #include <link.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

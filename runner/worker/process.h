@@ -2,16 +2,13 @@
  * and the Python that it may run in. Private to worker/. */
 #ifndef TK_WORKER_PROCESS_H
 #define TK_WORKER_PROCESS_H
+#include "base/base.h"
 #include <sched.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define TK_WORKER_PROCESS_MAX 1024 /* a compiler's helpers need a few */
 
 struct tk_cgroup;
-struct tk_error;
 struct tk_sandbox;
 
 struct tk_worker_process_spec {

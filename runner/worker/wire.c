@@ -1,12 +1,7 @@
 /* See wire.h. */
 #include "worker/wire.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
+#include "base/base.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Brackets outside of strings: jansson would accept a depth of 2048, and nothing here is deeper
@@ -99,19 +94,17 @@ void tk_wire_reader_free(struct tk_wire_reader *r)
 int tk_wire_write(int fd, const json_t *object, struct tk_error *err)
 {
 	AUTO_TEXT text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	int status = TK_OK;
 	if (!text)
 		return tk_fail(err, TK_EINTERNAL, "cannot encode an answer as JSON");
 	size_t len = strlen(text), done = 0;
 	text[len++] = '\n'; /* in the place of the NUL */
-	while (!status && done < len) {
+	while (done < len) {
 		ssize_t n = write(fd, text + done, len - done);
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			status = tk_fail_errno(err, "writing to the wire");
+		if (n < 0 && errno != EINTR)
+			return tk_fail_errno(err, "writing to the wire");
+		done += n > 0 ? (size_t)n : 0;
 	}
-	return status;
+	return TK_OK;
 }
 
 void tk_wire_sanitize(char *text)
@@ -124,9 +117,7 @@ void tk_wire_sanitize(char *text)
 
 json_t *tk_wire_json_string(const char *text, size_t max)
 {
-	char *copy = tk_strndup(text ? text : "", max);
+	AUTO_TEXT copy = tk_strndup(text ? text : "", max);
 	tk_wire_sanitize(copy);
-	json_t *value = json_string(copy);
-	free(copy);
-	return value;
+	return json_string(copy);
 }

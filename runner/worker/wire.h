@@ -2,10 +2,7 @@
  * docs/reference/worker-protocol.md describes it. */
 #ifndef TK_WORKER_WIRE_H
 #define TK_WORKER_WIRE_H
-#include "base/buf.h"
-#include <jansson.h>
-
-struct tk_error;
+#include "base/base.h"
 
 #define TK_WIRE_PROTOCOL 2
 #define TK_WIRE_LINE_MAX ((size_t)16 << 20)

@@ -1,9 +1,6 @@
 /* The parent's side: requests to one worker process, and their results. */
 #include "worker/worker.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/memory.h"
+#include "base/base.h"
 #include "base/sandbox.h"
 #include "core/measurement_fields.h"
 #include "core/series.h"
@@ -12,10 +9,6 @@
 #include "worker/process.h"
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PROFILER_END_S 60
@@ -202,15 +195,6 @@ int tk_worker_start_measure(
 	return status < 0 ? status : TK_OK;
 }
 
-/* The work of a problem is counted here, not by the process that runs the backend's code. */
-static void set_work(json_t *result, const struct tk_problem_spec *problem)
-{
-	json_object_set_new(result, tk_measurement_field_key(TK_MEASUREMENT_FLOPS),
-	        json_real(tk_problem_flops(problem)));
-	json_object_set_new(result, tk_measurement_field_key(TK_MEASUREMENT_BYTES),
-	        json_real(tk_problem_bytes(problem)));
-}
-
 /* The figures stay in the result, beside the reason why they do not count. */
 static void check_limits(const struct tk_pending_job *p, struct tk_job_result *out)
 {
@@ -220,7 +204,11 @@ static void check_limits(const struct tk_pending_job *p, struct tk_job_result *o
 		return;
 	struct tk_limits_timing timing = {.median_ns = out->time.median,
 	        .sets = tk_measurement_get_number(out->result, TK_MEASUREMENT_SETS, 0)};
-	set_work(out->result, &problem);
+	/* The work is counted here, not by the process that runs the backend's code. */
+	json_object_set_new(out->result, tk_measurement_field_key(TK_MEASUREMENT_FLOPS),
+	        json_real(tk_problem_flops(&problem)));
+	json_object_set_new(out->result, tk_measurement_field_key(TK_MEASUREMENT_BYTES),
+	        json_real(tk_problem_bytes(&problem)));
 	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message))
 		return;
 	out->outcome = TK_OUTCOME_IMPLAUSIBLE;
@@ -350,11 +338,6 @@ const char *tk_worker_sandbox_name(const char *device_kind)
 	                : tk_sandbox_method());
 }
 
-static int query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
-{
-	return query(w, new_request(w, "device"), tk_answer_check_device, out, err);
-}
-
 /* A driver may need what no sandbox here was tried with. Only before a backend is loaded, so that
  * none can bring this about. */
 static bool may_try_without_sandbox(const struct tk_worker *w)
@@ -368,14 +351,14 @@ static bool may_try_without_sandbox(const struct tk_worker *w)
 
 int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err)
 {
-	int status = query_device(w, out, err);
+	int status = query(w, new_request(w, "device"), tk_answer_check_device, out, err);
 
 	if (!status || status == TK_ECANCELED || !may_try_without_sandbox(w))
 		return status;
 	tk_worker_end_process(w, 0);
 	atomic_fetch_or(&tried_kinds, tk_device_kind_bit(w->spec.device_kind));
 	atomic_fetch_or(&unsandboxed_kinds, tk_device_kind_bit(w->spec.device_kind));
-	if (!query_device(w, out, NULL)) {
+	if (!query(w, new_request(w, "device"), tk_answer_check_device, out, NULL)) {
 		tk_log(TK_LOG_WARN, "sandbox_device", NULL,
 		        "%s devices do not work within the sandbox (%s: %s); their workers run "
 		        "without one",

@@ -8,13 +8,10 @@
  * caller gets an outcome and the next job a new process. */
 #ifndef TK_WORKER_H
 #define TK_WORKER_H
+#include "base/base.h"
 #include "core/measurement_fields.h"
 #include "core/outcome.h"
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-struct tk_error;
 struct tk_limits;
 struct tk_worker;
 
@@ -98,6 +95,7 @@ void tk_job_result_free(struct tk_job_result *r);
  * job. */
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err);
 void tk_worker_free(struct tk_worker *w);
+TK_AUTO_PTR(tk_worker)
 /* Gives the process that time to end by itself. The next request starts a new one. NULL: nothing.
  */
 void tk_worker_end_process(struct tk_worker *w, double grace_s);
