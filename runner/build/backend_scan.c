@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "build/build.h"
 #include "build/build_internal.h"
 #include "build/elf.h"
 #include "core/kernel_package.h"
@@ -185,6 +186,15 @@ static int check_object(const char *path, struct tk_error *err)
 	return TK_OK;
 }
 
+const struct tk_artifact_backend *tk_artifact_find_backend(
+        const struct tk_artifact *a, const char *name)
+{
+	for (size_t i = 0; i < a->backend_count; i++)
+		if (!strcmp(a->backends[i].name, name))
+			return &a->backends[i];
+	return NULL;
+}
+
 static int add_backend(
         struct tk_artifact *a, const char *dir, const char *name, struct tk_error *err)
 {
@@ -195,10 +205,9 @@ static int add_backend(
 		        name);
 	if (a->backend_count == BACKENDS_MAX)
 		return tk_fail(err, TK_EDATA, "there are more than %d backends", BACKENDS_MAX);
-	for (size_t i = 0; i < a->backend_count; i++)
-		if (!strcmp(a->backends[i].name, name))
-			return tk_fail(err, TK_EDATA,
-			        "the build made two files for the backend \"%s\"", name);
+	if (tk_artifact_find_backend(a, name))
+		return tk_fail(
+		        err, TK_EDATA, "the build made two files for the backend \"%s\"", name);
 	AUTO_TEXT path = tk_backend_path(dir, name);
 	if (!is_package(path))
 		TRY(check_object(path, err));

@@ -19,6 +19,7 @@
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
 #include "base/hash.h"
+#include "base/try.h"
 #include "core/night.h"
 #include "upstream/repo.h"
 #include <stdbool.h>
@@ -96,6 +97,10 @@ int tk_artifact_build(
 int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
         struct tk_artifact **out, struct tk_error *err);
 void tk_artifact_free(struct tk_artifact *a);
+TK_AUTO_PTR(tk_artifact)
+/* NULL: it has none of that name. */
+const struct tk_artifact_backend *tk_artifact_find_backend(
+        const struct tk_artifact *a, const char *name);
 
 /* From the cache; counts as a use. TK_ENOTFOUND: the cache has none with this key. */
 int tk_artifact_load(

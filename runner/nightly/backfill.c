@@ -1,18 +1,9 @@
 /* Past revisions, oldest first, each as a separate night. A stopped backfill can be repeated:
  * revisions that were measured are skipped. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/signature.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "nightly/night.h"
-#include "nightly/session.h"
 #include "nightly/stages/upstream_build.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* Of a night that was stopped and never resumed, the jobs that are left were not run. */
 static int is_measured(struct tk_store *store, const struct tk_config *config, const char *upstream,
@@ -34,16 +25,14 @@ static int is_measured(struct tk_store *store, const struct tk_config *config, c
 
 static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
 {
-	size_t *to[] = {&sum->builds, &sum->builds_failed, &sum->builds_cached,
-	        &sum->upstreams_unreachable, &sum->jobs, &sum->measured, &sum->verified,
-	        &sum->wrong, &sum->implausible, &sum->failed, &sum->unsupported, &sum->skipped,
-	        &sum->stages_failed, &sum->unstable};
-	const size_t from[] = {one->builds, one->builds_failed, one->builds_cached,
-	        one->upstreams_unreachable, one->jobs, one->measured, one->verified, one->wrong,
-	        one->implausible, one->failed, one->unsupported, one->skipped, one->stages_failed,
-	        one->unstable};
-	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-		*to[i] += from[i];
+#define COUNT(member) offsetof(struct tk_night_report, member)
+	static const size_t counts[] = {COUNT(builds), COUNT(builds_failed), COUNT(builds_cached),
+	        COUNT(upstreams_unreachable), COUNT(jobs), COUNT(measured), COUNT(verified),
+	        COUNT(wrong), COUNT(implausible), COUNT(failed), COUNT(unsupported), COUNT(skipped),
+	        COUNT(stages_failed), COUNT(unstable)};
+#undef COUNT
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		*(size_t *)((char *)sum + counts[i]) += *(size_t *)((char *)one + counts[i]);
 	memcpy(sum->by_status, one->by_status, sizeof sum->by_status);
 	memcpy(sum->site_index, one->site_index, sizeof sum->site_index);
 	memcpy(sum->uid, one->uid, sizeof sum->uid);
@@ -117,7 +106,7 @@ static int run_night(struct backfill *b, size_t index, int64_t as_of_s, struct t
 static int hash_code(struct backfill *b, const struct tk_revision *r, char out[TK_HASH_HEX_SIZE],
         struct tk_error *err)
 {
-	struct tk_artifact *a = NULL;
+	AUTO_PTR(tk_artifact) a = NULL;
 	const char *file = b->options->import_file;
 	TRY(file ? tk_upstream_load_bundled(b->config, b->upstream, file, r->id, &a, err)
 	         : tk_upstream_build(b->config, b->upstream, r->id, NULL, &a, err));
@@ -129,7 +118,6 @@ static int hash_code(struct backfill *b, const struct tk_revision *r, char out[T
 	tk_hash_finish(h, out);
 	if (a->status != TK_BUILD_OK)
 		*out = '\0';
-	tk_artifact_free(a);
 	return TK_OK;
 }
 
@@ -156,14 +144,6 @@ static int compare_code(struct backfill *b, const struct tk_revision *r, struct 
 	return TK_OK;
 }
 
-static void report_same_code(struct backfill *b, const struct tk_revision *r, const char *revision)
-{
-	tk_log(TK_LOG_INFO, "same_code", NULL,
-	        "%s %.12s is not measured: it has the machine code of %.12s", b->upstream->name,
-	        r->id, revision);
-	b->report->same_code++;
-}
-
 /* left_out: gets whether each revision is not measured. All of them are built for it. */
 static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
 {
@@ -177,7 +157,10 @@ static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
 			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s is measured already",
 			        b->upstream->name, r->id);
 		else if (same)
-			report_same_code(b, r, last.revision);
+			tk_log(TK_LOG_INFO, "same_code", NULL,
+			        "%s %.12s is not measured: it has the machine code of %.12s",
+			        b->upstream->name, r->id, last.revision);
+		b->report->same_code += same && !left_out[i];
 		left_out[i] |= same;
 		if (!left_out[i])
 			b->last = i;
@@ -201,6 +184,17 @@ static int run_nights(struct backfill *b, struct tk_error *err)
 	return status;
 }
 
+static int run_backfill(struct backfill *b, struct tk_error *err)
+{
+	const char *file = b->options->import_file;
+	TRY(find_upstream(b->config, b->request->upstream, &b->upstream, err));
+	TRY(file ? tk_upstream_list_bundle(
+	                   b->config, b->upstream, file, &b->revisions, &b->count, err)
+	         : list_revisions(
+	                   b->config, b->upstream, b->request, &b->revisions, &b->count, err));
+	return run_nights(b, err);
+}
+
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_backfill_options *backfill,
         struct tk_night_report *report, struct tk_error *err)
@@ -212,14 +206,7 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	        .report = report};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
-	int status = find_upstream(config, backfill->upstream, &b.upstream, err);
-	if (!status && options->import_file)
-		status = tk_upstream_list_bundle(
-		        config, b.upstream, options->import_file, &b.revisions, &b.count, err);
-	else if (!status)
-		status = list_revisions(config, b.upstream, backfill, &b.revisions, &b.count, err);
-	if (!status)
-		status = run_nights(&b, err);
+	int status = run_backfill(&b, err);
 	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	free(b.revisions);
 	return status;
@@ -231,12 +218,9 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
         const char *arch, const struct tk_revision *r, char key[TK_HASH_HEX_SIZE],
         struct tk_backfill_build_report *out, struct tk_error *err)
 {
-	struct tk_artifact *a = NULL;
+	AUTO_PTR(tk_artifact) a = NULL;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
-	int status = tk_upstream_build(config, u, r->id, arch, &a, err);
-	if (status)
-		return status;
-	key[0] = '\0';
+	TRY(tk_upstream_build(config, u, r->id, arch, &a, err));
 	if (a->status == TK_BUILD_OK) {
 		memcpy(key, a->key, TK_HASH_HEX_SIZE);
 		out->built++;
@@ -246,24 +230,21 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
 		        a->message, a->log_path);
 		out->failed++;
 	}
-	tk_artifact_free(a);
 	return TK_OK;
 }
 
 int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill,
         const char *file, struct tk_backfill_build_report *out, struct tk_error *err)
 {
-	const struct tk_upstream_config *u = NULL;
+	const struct tk_upstream_config *u;
 	struct tk_revision *history = NULL;
-	char(*keys)[TK_HASH_HEX_SIZE] = NULL;
-	const char **named = NULL;
 	size_t count = 0, n = 0;
 	*out = (struct tk_backfill_build_report){0};
-	int status = find_upstream(config, backfill->upstream, &u, err);
-	if (!status)
-		status = list_revisions(config, u, backfill, &history, &count, err);
-	keys = tk_calloc(count + 1, sizeof *keys);
-	named = tk_calloc(count + 1, sizeof *named);
+	TRY(find_upstream(config, backfill->upstream, &u, err));
+	TRY(list_revisions(config, u, backfill, &history, &count, err));
+	char(*keys)[TK_HASH_HEX_SIZE] = tk_calloc(count + 1, sizeof *keys);
+	const char **named = tk_calloc(count + 1, sizeof *named);
+	int status = TK_OK;
 	out->revisions = count;
 	for (size_t i = count; !status && i-- > 0;) {
 		status = build_revision(config, u, backfill->arch, &history[i], keys[i], out, err);

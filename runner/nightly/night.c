@@ -1,14 +1,9 @@
 /* The night as a whole: runs its stages in order, and stores when each starts and how it ends. */
-#include "nightly/night.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/try.h"
 #include "core/night.h"
+#include "base/base.h"
+#include "nightly/night.h"
+#include "notify/notify.h"
 #include "store/store.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 #define LOCK_WAIT_LEAST_S 120 /* also at the end of a night */
 
@@ -104,10 +99,8 @@ static int run_stage(struct tk_night *n, const struct stage *s, struct tk_error 
 	struct tk_error reason = {0};
 	int64_t started_s = tk_clock_now_s();
 	tk_night_announce_stage(n, tk_stage_name(s->id), "");
-	int status = put_stage(n, s, TK_STAGE_RUNNING, started_s, "", err);
-	if (status)
-		return status;
-	status = s->run(n, &reason);
+	TRY(put_stage(n, s, TK_STAGE_RUNNING, started_s, "", err));
+	int status = s->run(n, &reason);
 	if (!status)
 		return put_stage(n, s, TK_STAGE_DONE, started_s, "", err);
 	if (is_stopped(status))
@@ -147,20 +140,18 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 	        {"implausible", r->implausible}, {"failed", r->failed},
 	        {"unsupported", r->unsupported}, {"skipped", r->skipped}, {"unstable", r->unstable},
 	        {"suspects", r->suspects}, {"pairs", r->pairs}};
-	json_t *summary = json_object();
-	for (size_t i = 0; summary && i < TK_VERDICT_STATUS_COUNT; i++)
+	json_auto_t *summary = json_object();
+	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		json_object_set_new(summary, tk_verdict_status_name((enum tk_verdict_status)i),
 		        json_integer((json_int_t)r->by_status[i]));
 	/* after the series: of what is "unsupported", the jobs count */
-	for (size_t i = 0; summary && i < sizeof counts / sizeof *counts; i++)
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		json_object_set_new(
 		        summary, counts[i].key, json_integer((json_int_t)counts[i].count));
 	json_object_set_new(summary, "wall_s", json_real(r->wall_s));
 	if (request)
 		json_object_set(summary, "request", request);
-	char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-	json_decref(summary);
-	return text;
+	return tk_check_memory(json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS));
 }
 
 static bool is_complete(const struct tk_night_report *r, int status)
@@ -180,10 +171,9 @@ static int close_night(struct tk_night *n, int status, struct tk_error *err)
 	enum tk_night_status outcome = status        ? TK_NIGHT_FAILED
 	                               : r->complete ? TK_NIGHT_COMPLETE
 	                                             : TK_NIGHT_INCOMPLETE;
-	char *summary = encode_summary(r, n->request);
-	int put = tk_store_finish_night(n->store, n->night_id, outcome, summary ? summary : "{}",
-	        tk_clock_now_s(), &reason);
-	free(summary);
+	AUTO_TEXT summary = encode_summary(r, n->request);
+	int put = tk_store_finish_night(
+	        n->store, n->night_id, outcome, summary, tk_clock_now_s(), &reason);
 	r->is_stored = !put;
 	return status || !put ? status : tk_fail(err, put, "%s", reason.message);
 }
@@ -195,14 +185,6 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 	size_t failed = n->report->stages_failed;
 	status = run_stage(n, &publish, err);
 	return !status && n->report->stages_failed > failed ? close_night(n, status, err) : status;
-}
-
-/* Another process that writes for long (an import) delays the night. It does not end it before the
- * night's own deadline, and then --resume continues. */
-static void wait_for_writers(struct tk_night *n)
-{
-	int64_t budget_ns = (int64_t)(n->config->budgets.night_s * 1e9);
-	tk_store_set_lock_wait(n->store, n->started_mono_ns + budget_ns, LOCK_WAIT_LEAST_S);
 }
 
 int tk_night_run(const struct tk_config *config, struct tk_store *store,
@@ -219,7 +201,10 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	struct tk_lock *lock = NULL;
 	*report = (struct tk_night_report){0};
 	int status = tk_store_lock(tk_store_path(store), &lock, err);
-	wait_for_writers(&n);
+	/* Another process that writes for long (an import) delays the night. It does not end it
+	 * before the night's own deadline, and then --resume continues. */
+	tk_store_set_lock_wait(store, n.started_mono_ns + (int64_t)(config->budgets.night_s * 1e9),
+	        LOCK_WAIT_LEAST_S);
 	if (!status)
 		status = tk_modules_load(options->program, &n.modules, err);
 	if (!status)
@@ -230,5 +215,49 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	}
 	tk_night_free(&n);
 	tk_lock_release(lock);
+	return status;
+}
+
+/* ---- tidy and publish ---- */
+
+/* The builds that changes are compared with stay in the cache: the newest good one of each
+ * upstream. */
+static int evict_artifacts(struct tk_night *n, struct tk_error *err)
+{
+	struct kept {
+		const char *key;
+	};
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct kept, key)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct kept, columns);
+	AUTO(tk_rows) rows = {0};
+	TRY(tk_store_select(n->store,
+	        "SELECT artifact_key AS key FROM (SELECT artifact_key, row_number() OVER"
+	        " (PARTITION BY upstream_id ORDER BY built_s DESC, id DESC) AS age"
+	        " FROM build_v WHERE status='ok') WHERE age=1",
+	        TK_NO_ARGS, &type, &rows, err));
+	/* the only member of each row */
+	return tk_artifact_evict(
+	        n->config->cache_dir, n->config->budgets.cache_bytes, rows.rows, rows.count, err);
+}
+
+int tk_night_tidy(struct tk_night *n, struct tk_error *err)
+{
+	int64_t keep_s = (int64_t)n->config->keep_samples_days * 86400;
+	if (n->config->budgets.cache_bytes)
+		TRY(evict_artifacts(n, err));
+	return keep_s ? tk_store_drop_samples(n->store, tk_clock_now_s() - keep_s, err) : TK_OK;
+}
+
+int tk_night_publish(struct tk_night *n, struct tk_error *err)
+{
+	const struct tk_night_publisher *p = n->options->publisher;
+	struct tk_notify_options notify = {.webhook_url = n->config->webhook_url,
+	        .site_url = n->config->site_url,
+	        .night_id = n->night_id};
+	struct tk_error reason = {0};
+	int status = p ? p->publish(p->arg, n->store, n->report->site_index, err) : TK_OK;
+	if (tk_notify_send_alerts(n->store, &notify, &reason))
+		tk_log(TK_LOG_WARN, "notify", NULL, "could not deliver all notifications: %s",
+		        reason.message);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* The state of one night, shared by its stages. Private to nightly/. */
 #ifndef TK_NIGHT_H
 #define TK_NIGHT_H
+#include "base/base.h"
 #include "build/build.h"
 #include "config/config.h"
 #include "core/limits.h"
@@ -9,12 +10,8 @@
 #include "nightly/plan/modules.h"
 #include "store/store.h"
 #include "upstream/repo.h"
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-struct tk_error;
+struct tk_lock;
 struct tk_worker;
 struct tk_job_request;
 struct tk_sequence_entry;
@@ -136,9 +133,9 @@ static inline bool tk_night_device_is_cpu(const struct tk_night_device *d)
 struct tk_night_device *tk_night_find_device(struct tk_night *n, int64_t device_id);
 /* Its index in n->devices; their number where the night does not measure it. */
 size_t tk_night_find_device_index(const struct tk_night *n, int64_t device_id);
-/* Whether they can do each other's jobs: same kind, name and architecture. */
-bool tk_night_device_is_same_model(
-        const struct tk_night_device *a, const struct tk_night_device *b);
+/* The number of its model: the index of the first device of the same kind, name and architecture.
+ * They can do each other's jobs. */
+size_t tk_night_find_model(const struct tk_night *n, size_t device);
 
 /* "cpu" if the kind has one device, "cuda-1" if it has several. */
 void tk_night_device_set_slug(struct tk_night_device *d, bool has_siblings);
@@ -181,5 +178,25 @@ void tk_night_device_close(struct tk_night_device *d);
 bool tk_device_name_matches(const char *name, const char *kind, uint32_t index, const char *uuid);
 /* names: NULL-terminated. */
 bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid);
+
+/* ---- commands outside of a night (night_start.c) ---- */
+
+/* A command that measures (bisect, confirm): the lock of the history, modules and devices. */
+struct tk_session {
+	struct tk_night night; /* night_id is 0 */
+	struct tk_night_options options;
+	struct tk_night_report report;
+	struct tk_lock *lock;
+};
+
+/* program and observer are taken from `options`. TK_EBUSY: a night is running. Close in any
+ * case. */
+int tk_session_open(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err);
+/* Without a history: nothing is stored. A night that is running in the history at db_path still
+ * excludes it; the file need not exist. devices are taken from `options` too. */
+int tk_session_open_unstored(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err);
+void tk_session_close(struct tk_session *s);
 
 #endif

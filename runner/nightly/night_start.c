@@ -1,66 +1,42 @@
 /* How a night starts: see tk_night_start(). The options that decide which jobs a night has are
  * stored with it, so that --resume continues with the options that it was started with. */
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/text.h"
-#include "base/try.h"
-#include "nightly/night.h"
-#include "nightly/plan/job_inputs.h"
+#include "base/base.h"
 #include "config/suite.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "nightly/night.h"
+#include "nightly/plan/suites.h"
+#include "store/store.h"
+#include "worker/worker.h"
 #include <sys/utsname.h>
 
 /* ---- options to JSON ---- */
 
-static int check_text(const char *name, const char *text, struct tk_error *err)
+static int set(json_t *request, const char *name, json_t *value, struct tk_error *err)
 {
-	return tk_utf8_is_valid(text)
-	               ? TK_OK
-	               : tk_fail(err, TK_EUSAGE, "--%s: the value is not UTF-8", name);
-}
-
-static int set_text(json_t *request, const char *name, const char *text, struct tk_error *err)
-{
-	TRY(check_text(name, text, err));
-	json_object_set_new(request, name, json_string(text));
-	return TK_OK;
-}
-
-static int set_list(json_t *request, const char *name, char *const *texts, struct tk_error *err)
-{
-	json_t *list = json_array();
-	json_object_set_new(request, name, list);
-	for (; *texts; texts++) {
-		TRY(check_text(name, *texts, err));
-		json_array_append_new(list, json_string(*texts));
-	}
+	if (!value)
+		return tk_fail(err, TK_EUSAGE, "--%s: the value is not UTF-8", name);
+	json_object_set_new(request, name, value);
 	return TK_OK;
 }
 
 static int set_options(json_t *request, const struct tk_night_options *o, struct tk_error *err)
 {
-	if (o->devices)
-		TRY(set_list(request, "devices", o->devices, err));
+	json_t *devices = o->devices ? json_array() : NULL;
+	json_object_set_new(request, "devices", devices);
+	for (char *const *name = o->devices; name && *name; name++)
+		if (json_array_append_new(devices, json_string(*name)))
+			return set(request, "devices", NULL, err);
 	if (o->import_file) { /* absolute, because the night may be resumed in another folder */
 		AUTO_TEXT path = tk_path_make_absolute(o->import_file);
-		TRY(path ? set_text(request, "import", path, err)
+		TRY(path ? set(request, "import", json_string(path), err)
 		         : tk_fail_errno(
 		                   err, "the current folder, which %s is in", o->import_file));
 	}
-	if (o->parts) {
-		char text[32];
-		snprintf(text, sizeof text, "%u/%u", o->part, o->parts);
-		TRY(set_text(request, "part", text, err));
-	}
+	if (o->parts)
+		TRY(set(request, "part", json_sprintf("%u/%u", o->part, o->parts), err));
 	if (o->split)
 		json_object_set_new(request, "split", json_true());
-	return o->only_upstream ? set_text(request, "upstream", o->only_upstream, err) : TK_OK;
+	return o->only_upstream ? set(request, "upstream", json_string(o->only_upstream), err)
+	                        : TK_OK;
 }
 
 /* {"devices":[...],"import":"/path","part":"2/4","split":true,"upstream":"NAME"}, with only the
@@ -68,7 +44,7 @@ static int set_options(json_t *request, const struct tk_night_options *o, struct
  * is NULL then. */
 static int encode(const struct tk_night_options *o, json_t **out, struct tk_error *err)
 {
-	*out = tk_check_memory(json_object());
+	*out = json_object();
 	int status = set_options(*out, o, err);
 	if (status) {
 		json_decref(*out);
@@ -103,33 +79,22 @@ static int fail_different(
 	        tk_buf_cstr(&then));
 }
 
-/* An option that is given must have its stored value. One that is not given is restored. */
-static int check_given(const json_t *stored, const json_t *given, struct tk_error *err)
-{
-	const char *name;
-	json_t *value;
-	json_object_foreach ((json_t *)given, name, value) {
-		const json_t *old = json_object_get(stored, name);
-		if (!old || !json_equal(old, value))
-			return fail_different(name, value, old, err);
-	}
-	return TK_OK;
-}
-
 /* Sets the options of *o from the stored request. Its strings belong to `request`; the caller frees
- * *devices. TK_EUSAGE: *o has another value for one of them. */
+ * *devices. TK_EUSAGE: an option is given, and is not as it was stored. */
 static int restore(
         const json_t *request, struct tk_night_options *o, char ***devices, struct tk_error *err)
 {
 	const json_t *list = json_object_get(request, "devices"), *item;
-	const char *part = json_string_value(json_object_get(request, "part"));
-	json_t *given;
+	const char *part = json_string_value(json_object_get(request, "part")), *name;
+	json_auto_t *given = NULL;
+	json_t *value;
 	size_t i;
-	*devices = NULL;
 	TRY(encode(o, &given, err));
-	int status = check_given(request, given, err);
-	json_decref(given);
-	TRY(status);
+	json_object_foreach (given, name, value) {
+		const json_t *old = json_object_get(request, name);
+		if (!old || !json_equal(old, value))
+			return fail_different(name, value, old, err);
+	}
 	o->part = o->parts = 0;
 	if (part)
 		tk_part_parse(part, &o->part, &o->parts);
@@ -154,10 +119,9 @@ int tk_night_put_machine(struct tk_night *n, struct tk_error *err)
 {
 	struct utsname u;
 	uname(&u);
-	json_t *attributes = tk_check_memory(json_pack(
-	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine));
+	json_auto_t *attributes = json_pack(
+	        "{s:s,s:s,s:s}", "hostname", u.nodename, "system", u.sysname, "arch", u.machine);
 	AUTO_TEXT text = tk_check_memory(json_dumps(attributes, JSON_SORT_KEYS | JSON_COMPACT));
-	json_decref(attributes);
 	struct tk_machine_row row = {.name = n->config->machine, .attributes = text};
 	return tk_store_put(n->store, TK_TABLE_machine, &row, &n->machine_id, err);
 }
@@ -170,9 +134,8 @@ static void use_row(struct tk_night *n, const struct tk_night_row *row)
 	n->as_of_s = row->as_of_s;
 	n->started_s = row->started_s;
 	n->seed = (uint64_t)row->seed;
-	json_t *summary = json_loads(row->summary, 0, NULL);
+	json_auto_t *summary = json_loads(row->summary, 0, NULL);
 	n->request = json_incref(json_object_get(summary, "request"));
-	json_decref(summary);
 }
 
 /* Of the same kind, because a backfill that was stopped is run again: its revision is not
@@ -205,18 +168,6 @@ static int resume_night(struct tk_night *n, struct tk_night_options *options, st
 
 /* ---- a new night ---- */
 
-/* A clock that was set back, or one that was ahead until now. */
-static void warn_about_later_night(const struct tk_night *n, int64_t latest_s)
-{
-	char now[TK_TIME_ISO_SIZE], latest[TK_TIME_ISO_SIZE];
-	if (latest_s > n->started_s)
-		tk_log(TK_LOG_WARN, "clock_set_back", NULL,
-		        "the clock says %s, but a night of this machine began at %s: was the clock "
-		        "set back? This night is compared only with earlier ones",
-		        tk_time_format_iso(n->started_s, now),
-		        tk_time_format_iso(latest_s, latest));
-}
-
 /* A stopped night that was not resumed ends here: its results stay, its other jobs are dropped. A
  * night that is later than now is a warning. */
 static int check_earlier_nights(struct tk_night *n, struct tk_error *err)
@@ -231,7 +182,14 @@ static int check_earlier_nights(struct tk_night *n, struct tk_error *err)
 		TRY(tk_store_finish_night(n->store,
 		        TK_ROWS_AT(&running, struct tk_night_row, i)->id, TK_NIGHT_INCOMPLETE,
 		        "{\"abandoned\":true}", n->started_s, err));
-	warn_about_later_night(n, latest_s);
+	if (latest_s > n->started_s) { /* set back, or ahead until now */
+		char now[TK_TIME_ISO_SIZE], latest[TK_TIME_ISO_SIZE];
+		tk_log(TK_LOG_WARN, "clock_set_back", NULL,
+		        "the clock says %s, but a night of this machine began at %s: was the clock "
+		        "set back? This night is compared only with earlier ones",
+		        tk_time_format_iso(n->started_s, now),
+		        tk_time_format_iso(latest_s, latest));
+	}
 	return TK_OK;
 }
 
@@ -246,9 +204,8 @@ static uint64_t choose_seed(const struct tk_night *n)
 
 static int put_night(struct tk_night *n, struct tk_error *err)
 {
-	json_t *summary = tk_check_memory(json_pack("{s:O}", "request", n->request));
+	json_auto_t *summary = json_pack("{s:O}", "request", n->request);
 	AUTO_TEXT text = tk_check_memory(json_dumps(summary, JSON_COMPACT | JSON_SORT_KEYS));
-	json_decref(summary);
 	struct tk_night_row row = {.machine_id = n->machine_id,
 	        .kind = night_kind(n->options),
 	        .as_of_s = n->as_of_s,
@@ -300,4 +257,49 @@ void tk_night_free(struct tk_night *n)
 	tk_texts_free(n->texts);
 	json_decref(n->request);
 	free(n->request_devices);
+}
+
+/* ---- commands outside of a night ---- */
+
+/* store NULL: nothing is stored; a night that is running in the history at db_path still excludes
+ * the command. */
+static int open_session(const struct tk_config *config, struct tk_store *store, const char *db_path,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+{
+	*s = (struct tk_session){.options = {.program = options->program,
+	                                 .observer = options->observer,
+	                                 .devices = store ? NULL : options->devices}};
+	s->night = (struct tk_night){.config = config,
+	        .store = store,
+	        .options = &s->options,
+	        .report = &s->report,
+	        .started_s = tk_clock_now_s(),
+	        .started_mono_ns = tk_clock_monotonic_ns()};
+	s->night.seed =
+	        options->seed ? options->seed : tk_splitmix64((uint64_t)s->night.started_mono_ns);
+	if (store || tk_file_exists(db_path))
+		TRY(tk_store_lock(db_path, &s->lock, err));
+	TRY(tk_modules_load(options->program, &s->night.modules, err));
+	if (store)
+		TRY(tk_night_put_machine(&s->night, err));
+	return tk_night_probe(&s->night, err);
+}
+
+int tk_session_open_unstored(const struct tk_config *config, const char *db_path,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+{
+	return open_session(config, NULL, db_path, options, s, err);
+}
+
+int tk_session_open(const struct tk_config *config, struct tk_store *store,
+        const struct tk_night_options *options, struct tk_session *s, struct tk_error *err)
+{
+	return open_session(config, store, tk_store_path(store), options, s, err);
+}
+
+void tk_session_close(struct tk_session *s)
+{
+	tk_night_free(&s->night);
+	tk_lock_release(s->lock);
+	s->lock = NULL;
 }

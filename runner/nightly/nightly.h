@@ -3,13 +3,10 @@
  * stage is stored like any other result. */
 #ifndef TK_NIGHTLY_H
 #define TK_NIGHTLY_H
+#include "base/base.h"
 #include "decide/decide.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct tk_config;
-struct tk_error;
 struct tk_store;
 
 /* Shows progress; implemented by the program. All members may be NULL. */

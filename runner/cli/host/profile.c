@@ -5,7 +5,8 @@
 #include "cli/host/run.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
-#include "nightly/kernel_report.h"
+#include "nightly/trace/recorded_run.h"
+#include "profile/profile.h"
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 

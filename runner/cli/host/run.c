@@ -7,7 +7,16 @@
 #include "config/suite.h"
 #include "core/measurement_fields.h"
 #include "core/problem.h"
-#include "nightly/plan/job_inputs.h"
+#include "nightly/plan/suites.h"
+
+struct result {
+	const struct tk_job_result *job;
+	const char *backend, *device, *model, *arch, *mode, *outcome, *message, *text;
+	char title[TK_PROBLEM_TEXT_MAX];
+	struct tk_rate rate;
+	double latency_ms, tflops, plan_s, wall_s;
+	bool has_samples;
+};
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

@@ -4,9 +4,10 @@
 
 #include "core/kernel_package.h"
 #include "core/problem.h"
-#include "nightly/kernel_report.h"
 #include "nightly/night.h"
-#include "nightly/plan/job_inputs.h"
+#include "nightly/plan/suites.h"
+#include "nightly/plan/modules.h"
+#include "nightly/trace/recorded_run.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "core/problem.h"
 #include "nightly/compare/ab_compare.h"
 #include "nightly/nightly.h"
-#include "nightly/trace/trace_job.h"
+#include "nightly/trace/recorded_run.h"
 #include "profile/trace.h"
 
 #define RUNS 3

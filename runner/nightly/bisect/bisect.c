@@ -3,38 +3,35 @@
  * A revision is bad when it has more than half of the whole change. So a range with several steps
  * still ends at one of them, and noise has to be twice as large to mislead. */
 #include "nightly/bisect/bisect.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_test.h"
-#include "nightly/session.h"
+#include "nightly/night.h"
 #include "nightly/stages/detect_policy.h"
 #include "nightly/stages/upstream_build.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum bisect_side { SIDE_UNKNOWN, SIDE_GOOD, SIDE_BAD, SIDE_SKIPPED };
 
 struct candidate {
 	struct tk_revision revision;
 	enum bisect_side side;
-	struct tk_revision_build build; /* build_id 0: not requested yet */
+	int64_t build_id;  /* 0: not requested yet */
+	bool ok;           /* the build */
+	char message[256]; /* why it failed */
 };
 
 struct bisection {
 	struct tk_night *n;
 	const struct tk_upstream_config *upstream;
+	struct tk_repo repo;
 	struct tk_bisect_report *report;
 	struct tk_detect_options thresholds;
 	struct candidate *candidates; /* [0] is good, [last] is bad */
 	size_t last;
 	int64_t series_id, night_id, started_ns;
 	int64_t run_id; /* newest of the series: all builds are measured as it was */
-	char *backend;
+	const char *backend;
 	const char *hint;
 	double budget_s;
 	double level; /* half of the change between good and bad, as a ratio - 1 */
@@ -63,7 +60,7 @@ static int find_series(struct bisection *b, struct tk_error *err)
 	b->upstream = tk_config_find_upstream(b->n->config, upstream.name);
 	b->night_id = run.night_id;
 	b->run_id = run_id;
-	b->backend = tk_strdup(series.backend);
+	b->backend = series.backend;
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
@@ -74,41 +71,35 @@ static int find_series(struct bisection *b, struct tk_error *err)
 
 static int find_ends(struct bisection *b, const struct tk_bisect_request *q, struct tk_error *err)
 {
-	struct tk_repo repo;
-	int status = find_series(b, err);
-	if (status)
-		return status;
-	status = tk_upstream_check_adapter(b->n->config, b->upstream, err);
-	if (status)
+	TRY(find_series(b, err));
+	if (tk_upstream_check_adapter(b->n->config, b->upstream, err))
 		return tk_error_add_context(err, "%s", b->upstream->name);
-	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
-	status = tk_repo_find_revision(&repo, q->good, &b->report->good, err);
+	tk_upstream_init_repo(b->n->config, b->upstream, &b->repo);
+	int status = tk_repo_find_revision(&b->repo, q->good, &b->report->good, err);
 	if (!status)
-		status = tk_repo_find_revision(&repo, q->bad, &b->report->bad, err);
-	if (status == TK_ENOTFOUND)
-		err->status = status = TK_EUSAGE;
-	return status;
+		status = tk_repo_find_revision(&b->repo, q->bad, &b->report->bad, err);
+	return status == TK_ENOTFOUND ? err->status = TK_EUSAGE : status;
 }
 
 /* SIZE_MAX: not there. */
 static size_t find_revision(const struct tk_revision *all, size_t count, const char *id)
 {
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(all[i].id, id) == 0)
-			return i;
-	return SIZE_MAX;
+	size_t i = 0;
+	while (i < count && strcmp(all[i].id, id) != 0)
+		i++;
+	return i < count ? i : SIZE_MAX;
 }
 
 /* Indices count from the newest revision. */
 static int check_range(const struct bisection *b, size_t good, size_t bad, struct tk_error *err)
 {
 	const struct tk_bisect_report *r = b->report;
+	const char *path = b->upstream->path;
 	if (good == SIZE_MAX || bad == SIZE_MAX)
 		return tk_fail(err, TK_EUSAGE,
 		        "%.12s is not in the first-parent history of upstream %s%s%s",
 		        good == SIZE_MAX ? r->good.id : r->bad.id, b->upstream->name,
-		        b->upstream->path ? " that touches " : "",
-		        b->upstream->path ? b->upstream->path : "");
+		        path ? " that touches " : "", path ? path : "");
 	if (good <= bad)
 		return tk_fail(err, TK_EUSAGE,
 		        "the good revision %.12s is not older than the bad one, %.12s", r->good.id,
@@ -118,32 +109,32 @@ static int check_range(const struct bisection *b, size_t good, size_t bad, struc
 
 static int list_range(struct bisection *b, struct tk_error *err)
 {
-	struct tk_repo repo;
 	struct tk_revision *all = NULL;
 	size_t count = 0;
-	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
-	int status = tk_repo_list_revisions(&repo, 0, 1, 0, &all, &count, err);
-	if (status)
-		return status;
+	TRY(tk_repo_list_revisions(&b->repo, 0, 1, 0, &all, &count, err));
 	size_t good = find_revision(all, count, b->report->good.id);
 	size_t bad = find_revision(all, count, b->report->bad.id);
-	status = check_range(b, good, bad, err);
+	int status = check_range(b, good, bad, err);
 	if (!status) {
 		b->report->revisions = b->last = good - bad;
 		b->candidates = tk_calloc(b->last + 1, sizeof *b->candidates);
+		for (size_t i = 0; i <= b->last; i++)
+			b->candidates[i].revision = all[good - i];
 	}
-	for (size_t i = 0; !status && i <= b->last; i++)
-		b->candidates[i].revision = all[good - i];
 	free(all);
 	return status;
 }
 
 #define CLASSIFY_PAIRS_MAX 128 /* a revision that is still undecided is skipped */
 
+static double spent_s(const struct bisection *b)
+{
+	return (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
+}
+
 static bool is_budget_spent(const struct bisection *b)
 {
-	double spent_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
-	return b->budget_s > 0 && spent_s > b->budget_s;
+	return b->budget_s > 0 && spent_s(b) > b->budget_s;
 }
 
 static void announce(const struct bisection *b, const char *what, size_t candidate)
@@ -156,62 +147,68 @@ static void announce(const struct bisection *b, const char *what, size_t candida
 
 /* ---- build ---- */
 
+/* Builds it, or takes it from the cache, and stores the build, also a failed one. */
+static int build_revision(struct bisection *b, struct candidate *c, struct tk_error *err)
+{
+	struct tk_night_upstream u = {.config = b->upstream};
+	TRY(tk_night_put_revision(b->n, &u, &c->revision, err));
+	int status = tk_night_build_upstream(b->n, &u, err);
+	const struct tk_artifact *a = u.artifacts[0];
+	if (!status) {
+		c->build_id = u.build_id;
+		c->ok = a->status == TK_BUILD_OK;
+		b->report->built += c->ok && !a->cached;
+		snprintf(c->message, sizeof c->message, "%.255s", a->message ? a->message : "");
+	}
+	for (size_t i = 0; i < u.artifact_count; i++)
+		tk_artifact_free(u.artifacts[i]);
+	return status;
+}
+
 static int build_candidate(struct bisection *b, size_t candidate, struct tk_error *err)
 {
 	struct candidate *c = &b->candidates[candidate];
 	struct tk_error reason = {0};
-	if (c->build.build_id)
+	if (c->build_id)
 		return TK_OK;
 	announce(b, "build", candidate);
-	int status = tk_night_build_revision(b->n, b->upstream, &c->revision, &c->build, &reason);
+	int status = build_revision(b, c, &reason);
 	if (tk_night_is_fatal(status))
 		return tk_fail(err, status, "%s", reason.message);
 	if (status)
-		snprintf(c->build.message, sizeof c->build.message, "%.*s",
-		        (int)sizeof c->build.message - 1, reason.message);
+		snprintf(c->message, sizeof c->message, "%.255s", reason.message);
 	b->report->builds++;
-	b->report->built += c->build.ok && !c->build.cached;
-	if (c->build.ok)
+	if (c->ok)
 		return TK_OK;
 	b->report->builds_failed++;
 	c->side = SIDE_SKIPPED;
-	tk_log(TK_LOG_INFO, "bisect", NULL, "%.12s does not build: %s", c->revision.id,
-	        c->build.message);
+	tk_log(TK_LOG_INFO, "bisect", NULL, "%.12s does not build: %s", c->revision.id, c->message);
 	return TK_OK;
 }
 
 /* ---- machine code ---- */
 
-/* "": unknown. */
-static int read_code_hash(
-        struct bisection *b, int64_t build_id, char out[TK_HASH_HEX_SIZE], struct tk_error *err)
-{
-	AUTO(tk_rows) kernels = {0};
-	TRY(tk_store_list(b->n->store, TK_TABLE_kernel, "build_id=?1 AND backend=?2 AND name=''",
-	        TK_ARGS(build_id, b->backend), &kernels, err));
-	snprintf(out, TK_HASH_HEX_SIZE, "%s",
-	        kernels.count ? TK_ROWS_AT(&kernels, struct tk_kernel_row, 0)->code_hash : "");
-	return TK_OK;
-}
-
 /* A revision with the machine code of a classified one is on the same side. */
 static int classify_by_code(struct bisection *b, size_t candidate, struct tk_error *err)
 {
 	struct candidate *c = &b->candidates[candidate];
-	char hash[TK_HASH_HEX_SIZE], other[TK_HASH_HEX_SIZE];
-	int status = read_code_hash(b, c->build.build_id, hash, err);
-	for (size_t k = 0; !status && *hash && k <= b->last; k++) {
-		if (k == candidate || b->candidates[k].side == SIDE_UNKNOWN ||
-		        b->candidates[k].side == SIDE_SKIPPED)
+	for (size_t k = 0; k <= b->last; k++) {
+		const struct candidate *other = &b->candidates[k];
+		int64_t is_same;
+		if (k == candidate || other->side == SIDE_UNKNOWN || other->side == SIDE_SKIPPED)
 			continue;
-		status = read_code_hash(b, b->candidates[k].build.build_id, other, err);
-		if (status || strcmp(hash, other) != 0)
+		TRY(tk_store_select_int(b->n->store,
+		        "SELECT 1 FROM kernel a JOIN kernel b USING (backend, name, code_hash)"
+		        " WHERE a.build_id=?1 AND b.build_id=?2 AND backend=?3 AND name=''"
+		        " AND code_hash<>''",
+		        TK_ARGS(c->build_id, other->build_id, b->backend), 0, &is_same, err));
+		if (!is_same)
 			continue;
-		c->side = b->candidates[k].side;
+		c->side = other->side;
 		b->report->same_code++;
 		return TK_OK;
 	}
-	return status;
+	return TK_OK;
 }
 
 /* ---- A/B runs ---- */
@@ -220,8 +217,7 @@ static int compare(struct bisection *b, size_t old, size_t new, const double *le
         size_t pairs_max, struct tk_ab_result *out, struct tk_error *err)
 {
 	const struct tk_ab_build builds[TK_AB_SIDES] = {
-	        {b->candidates[old].build.build_id, b->run_id},
-	        {b->candidates[new].build.build_id, b->run_id}};
+	        {b->candidates[old].build_id, b->run_id}, {b->candidates[new].build_id, b->run_id}};
 	const struct tk_ab_goal goal = {.thresholds = &b->thresholds,
 	        .level = level,
 	        .pairs_max = pairs_max,
@@ -302,28 +298,22 @@ static struct bisection begin(
 static void end(struct bisection *b)
 {
 	b->report->night_id = b->night_id;
-	b->report->wall_s = (double)(tk_clock_monotonic_ns() - b->started_ns) / 1e9;
+	b->report->wall_s = spent_s(b);
 	free(b->candidates);
-	free(b->backend);
 }
 
 /* ---- the ends ---- */
 
-static int build_end(struct bisection *b, size_t end, const char *name, struct tk_error *err)
-{
-	const struct candidate *c = &b->candidates[end];
-	TRY(build_candidate(b, end, err));
-	if (!c->build.ok)
-		return tk_fail(err, TK_EUSAGE, "the %s revision %.12s does not build: %s", name,
-		        c->revision.id, c->build.message);
-	return TK_OK;
-}
-
 static int measure_ends(struct bisection *b, struct tk_error *err)
 {
 	struct tk_ab_result *range = &b->report->range_result;
-	TRY(build_end(b, 0, "good", err));
-	TRY(build_end(b, b->last, "bad", err));
+	for (int k = 0; k < 2; k++) {
+		const struct candidate *c = &b->candidates[k ? b->last : 0];
+		TRY(build_candidate(b, k ? b->last : 0, err));
+		if (!c->ok)
+			return tk_fail(err, TK_EUSAGE, "the %s revision %.12s does not build: %s",
+			        k ? "bad" : "good", c->revision.id, c->message);
+	}
 	TRY(compare(b, 0, b->last, NULL, TK_AB_PAIRS_MAX, range, err));
 	b->candidates[0].side = SIDE_GOOD;
 	b->candidates[b->last].side = SIDE_BAD;
@@ -364,29 +354,22 @@ static size_t choose_next(const struct bisection *b, size_t lo, size_t hi)
 
 static int halve(struct bisection *b, size_t *lo, size_t *hi, struct tk_error *err)
 {
-	int status = TK_OK;
 	*lo = 0;
 	*hi = b->last;
-	while (!status && *hi - *lo > 1 && !is_budget_spent(b)) {
+	while (*hi - *lo > 1 && !is_budget_spent(b)) {
 		size_t i = choose_next(b, *lo, *hi);
 		if (!i)
 			break;
-		status = classify(b, i, err);
-		if (!status && b->candidates[i].side == SIDE_GOOD)
+		TRY(classify(b, i, err));
+		if (b->candidates[i].side == SIDE_GOOD)
 			*lo = i;
-		else if (!status && b->candidates[i].side == SIDE_BAD)
+		else if (b->candidates[i].side == SIDE_BAD)
 			*hi = i;
 	}
-	return status;
+	return TK_OK;
 }
 
 /* ---- the result ---- */
-
-static void set_inconclusive(struct tk_bisect_report *r, const char *explanation)
-{
-	r->outcome = TK_BISECT_INCONCLUSIVE;
-	snprintf(r->explanation, sizeof r->explanation, "%s", explanation);
-}
 
 static void name_candidates(struct bisection *b, size_t lo, size_t hi)
 {
@@ -409,27 +392,16 @@ static void name_candidates(struct bisection *b, size_t lo, size_t hi)
 	}
 }
 
-/* Measures last_good against first_bad: this proves the step and gives its size. */
-static int measure_step(struct bisection *b, size_t lo, size_t hi, struct tk_error *err)
-{
-	struct tk_bisect_report *r = b->report;
-	if (lo == 0 && hi == b->last) {
-		r->step_result = r->range_result;
-		return TK_OK;
-	}
-	return compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &r->step_result, err);
-}
-
 static void set_confidence(struct bisection *b)
 {
 	struct tk_bisect_report *r = b->report;
 	const struct tk_ab_result *step = &r->step_result;
 	bool is_spent = is_budget_spent(b);
 	if (step->decision <= TK_AB_INCONCLUSIVE && (!step->count || is_spent)) {
-		set_inconclusive(r, is_spent ? "the last two revisions could not be compared: the "
-		                               "budget was spent"
-		                             : "the last two revisions could not be compared: no "
-		                               "pair has timings");
+		r->outcome = TK_BISECT_INCONCLUSIVE;
+		snprintf(r->explanation, sizeof r->explanation,
+		        "the last two revisions could not be compared: %s",
+		        is_spent ? "the budget was spent" : "no pair has timings");
 		return;
 	}
 	if (tk_ab_result_is_changed(step) && (step->change > 0) == (r->range_result.change > 0)) {
@@ -447,7 +419,11 @@ static int conclude(struct bisection *b, size_t lo, size_t hi, struct tk_error *
 	name_candidates(b, lo, hi);
 	if (b->report->outcome == TK_BISECT_INCONCLUSIVE)
 		return TK_OK;
-	TRY(measure_step(b, lo, hi, err));
+	/* last_good against first_bad: this proves the step and gives its size */
+	if (lo == 0 && hi == b->last)
+		b->report->step_result = b->report->range_result;
+	else
+		TRY(compare(b, lo, hi, NULL, TK_AB_PAIRS_MAX, &b->report->step_result, err));
 	set_confidence(b);
 	return TK_OK;
 }
@@ -493,17 +469,14 @@ static int put_bisection(const struct bisection *b, struct tk_error *err)
 static int search(struct bisection *b, struct tk_error *err)
 {
 	size_t lo, hi;
-	int status = measure_ends(b, err);
-	if (status)
-		return status;
-	if (!tk_ab_result_is_changed(&b->report->range_result)) {
+	TRY(measure_ends(b, err));
+	if (tk_ab_result_is_changed(&b->report->range_result)) {
+		TRY(halve(b, &lo, &hi, err));
+		TRY(conclude(b, lo, hi, err));
+	} else {
 		conclude_without_change(b);
-		return put_bisection(b, err);
 	}
-	status = halve(b, &lo, &hi, err);
-	if (!status)
-		status = conclude(b, lo, hi, err);
-	return status ? status : put_bisection(b, err);
+	return put_bisection(b, err);
 }
 
 int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *q,
@@ -522,10 +495,9 @@ int tk_bisect_run_in_night(struct tk_night *n, const struct tk_bisect_request *q
 /* The pairs may be of the builds that the verdict is about, which must then show their size. */
 static void update_verdict(struct tk_night *n, struct tk_bisect_report *r)
 {
-	struct tk_diff_report report = {0};
+	AUTO(tk_diff_report) report = {0};
 	if (r->pairs)
 		tk_night_rerun_detection(n, r->night_id, &report, &r->detection_error);
-	tk_diff_report_free(&report);
 }
 
 int tk_bisect_run(const struct tk_config *config, struct tk_store *store,
@@ -548,14 +520,12 @@ int tk_bisect_run(const struct tk_config *config, struct tk_store *store,
 static int list_three(struct bisection *b, const struct tk_bisect_request *q, const char *rev,
         struct tk_error *err)
 {
-	struct tk_repo repo;
 	TRY(find_ends(b, q, err));
 	b->last = 2;
 	b->candidates = tk_calloc(3, sizeof *b->candidates);
 	b->candidates[0].revision = b->report->good;
 	b->candidates[2].revision = b->report->bad;
-	tk_upstream_init_repo(b->n->config, b->upstream, &repo);
-	return tk_repo_find_revision(&repo, rev, &b->candidates[1].revision, err);
+	return tk_repo_find_revision(&b->repo, rev, &b->candidates[1].revision, err);
 }
 
 static int mark_middle(struct bisection *b, enum tk_bisect_mark *mark, struct tk_error *err)
@@ -564,16 +534,13 @@ static int mark_middle(struct bisection *b, enum tk_bisect_mark *mark, struct tk
 	        [SIDE_GOOD] = TK_BISECT_MARK_GOOD,
 	        [SIDE_BAD] = TK_BISECT_MARK_BAD,
 	        [SIDE_SKIPPED] = TK_BISECT_MARK_SKIP};
-	int status = measure_ends(b, err);
-	if (status)
-		return status;
+	TRY(measure_ends(b, err));
 	if (!tk_ab_result_is_changed(&b->report->range_result))
 		return tk_fail(err, TK_EUSAGE,
 		        "good and bad do not differ on this machine; there is nothing to bisect");
-	status = classify(b, 1, err);
-	if (!status)
-		*mark = marks[b->candidates[1].side];
-	return status;
+	TRY(classify(b, 1, err));
+	*mark = marks[b->candidates[1].side];
+	return TK_OK;
 }
 
 int tk_bisect_mark_revision(const struct tk_config *config, struct tk_store *store,

@@ -2,13 +2,10 @@
  * a bad revision, building each middle and measuring it in A/B runs against the good one. */
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
-#include "base/error.h"
+#include "base/base.h"
 #include "core/ab.h"
 #include "decide/decide.h"
 #include "upstream/repo.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct tk_config;
 struct tk_night;

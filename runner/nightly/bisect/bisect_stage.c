@@ -2,14 +2,9 @@
  * within budgets.bisect. A bisection that runs out of budget continues in the next night, while
  * its alert is open and nobody has triaged it. Where several series regressed in the same range,
  * the commit found for one is tested first for the others. */
-#include "base/error.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "nightly/bisect/bisect.h"
 #include "nightly/night.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* One series, one range. */
 struct range {
@@ -20,34 +15,36 @@ struct range {
 struct search {
 	struct tk_night *n;
 	double left_s;
-	struct {
-		struct range range;
-		char rev[128];
-	} * found;
-	size_t found_count, pairs;
+	size_t pairs;
 };
 
-/* The first bad commit of the same range, found for another series; NULL: none. */
-static const char *find_hint(const struct search *h, const struct range *q)
+/* The first bad commit of the same range, found for another series; no rows: none. */
+static int find_hint(
+        struct tk_night *n, const struct range *q, struct tk_rows *out, struct tk_error *err)
 {
-	for (size_t i = 0; i < h->found_count; i++) {
-		const struct range *o = &h->found[i].range;
-		if (strcmp(o->upstream, q->upstream) == 0 && strcmp(o->good, q->good) == 0 &&
-		        strcmp(o->bad, q->bad) == 0)
-			return h->found[i].rev;
-	}
-	return NULL;
+	struct hint {
+		const char *rev;
+	};
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct hint, rev)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct hint, columns);
+	return tk_store_select(n->store,
+	        "SELECT b.first_bad_rev AS rev FROM bisection b JOIN series_v s ON s.id=b.series_id"
+	        " WHERE s.upstream=?1 AND b.good_rev=?2 AND b.bad_rev=?3 AND b.outcome='found'"
+	        " ORDER BY b.finished_s DESC LIMIT 1",
+	        TK_ARGS(q->upstream, q->good, q->bad), &type, out, err);
 }
 
 static int bisect_range(struct search *h, const struct range *range, struct tk_error *err)
 {
+	AUTO(tk_rows) hint = {0};
+	struct tk_bisect_report r;
+	struct tk_error reason = {0};
+	TRY(find_hint(h->n, range, &hint, err));
 	struct tk_bisect_request q = {.series_id = range->series_id,
 	        .good = range->good,
 	        .bad = range->bad,
-	        .hint = find_hint(h, range),
+	        .hint = hint.count ? *(const char **)hint.rows : NULL, /* the only member */
 	        .budget_s = h->left_s};
-	struct tk_bisect_report r;
-	struct tk_error reason = {0};
 	int status = tk_bisect_run_in_night(h->n, &q, &r, &reason);
 	h->left_s -= r.wall_s;
 	h->pairs += r.pairs;
@@ -59,9 +56,6 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 		return TK_OK;
 	}
 	if (r.outcome == TK_BISECT_FOUND) {
-		h->found[h->found_count].range = *range;
-		memcpy(h->found[h->found_count].rev, r.first_bad.id, sizeof h->found->rev);
-		h->found_count++;
 		h->n->report->first_bad_commits++;
 		tk_log(TK_LOG_INFO, "first_bad", NULL, "%s: first bad commit %.12s %s",
 		        range->series, r.first_bad.id, r.first_bad.subject);
@@ -96,24 +90,15 @@ static int list_ranges(struct tk_night *n, struct tk_rows *out, struct tk_error 
 	        TK_ARGS(n->night_id), &type, out, err);
 }
 
-static int bisect_ranges(struct search *h, struct tk_error *err)
-{
-	AUTO(tk_rows) ranges = {0};
-	int status = TK_OK;
-	TRY(list_ranges(h->n, &ranges, err));
-	h->found = tk_calloc(ranges.count + 1, sizeof *h->found);
-	for (size_t i = 0; !status && h->left_s > 0 && i < ranges.count; i++)
-		status = bisect_range(h, TK_ROWS_AT(&ranges, struct range, i), err);
-	free(h->found);
-	return status;
-}
-
 int tk_night_bisect(struct tk_night *n, struct tk_error *err)
 {
+	AUTO(tk_rows) ranges = {0};
 	struct search h = {.n = n, .left_s = tk_night_find_share_s(n, n->config->budgets.bisect_s)};
 	if (h.left_s <= 0 || n->options->backfill_revision || n->options->import_file)
 		return TK_OK;
-	TRY(bisect_ranges(&h, err));
+	TRY(list_ranges(n, &ranges, err));
+	for (size_t i = 0; h.left_s > 0 && i < ranges.count; i++)
+		TRY(bisect_range(&h, TK_ROWS_AT(&ranges, struct range, i), err));
 	/* The pairs are of the builds that the verdicts are about, which must show the same
 	 * change. */
 	if (h.pairs && tk_night_detect(n, err))

@@ -3,19 +3,16 @@
  *
  * `tracker ab`: the sides are revisions of an upstream, work trees, shared objects, backends or
  * their configurations; problem by problem, and nothing is stored. `tracker confirm`: the builds
- * of one stored series. A night (confirm_stage.c), bisect/ and tune/ use the same tests. */
+ * of one stored series. A night (confirm.c), bisect/ and tune/ use the same tests. */
 #ifndef TK_AB_COMPARE_H
 #define TK_AB_COMPARE_H
-#include "base/error.h"
+#include "base/base.h"
 #include "core/ab.h"
 #include "core/mode.h"
 #include "core/outcome.h"
 #include "core/verdict.h"
 #include "core/verdict_text.h"
 #include "upstream/repo.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct tk_config;
 struct tk_night_options;

@@ -2,17 +2,15 @@
  * in A/B pairs until it is decided. Problems share the time equally: the next pairs are of the
  * undecided one that has used the least. */
 #include "nightly/compare/ab_session.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
+#include "core/problem.h"
+#include "core/series.h"
 #include "decide/rules/ab_result.h"
+#include "nightly/plan/suites.h"
 #include "nightly/stages/detect_policy.h"
 #include "stats/compare.h"
 #include "worker/worker.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define CHECK_MEASURE_S 0.02 /* only the result is of interest */
 
@@ -130,31 +128,14 @@ static enum tk_ab_verdict compare_outcomes(const struct tk_ab_row *row)
 	return tk_outcome_has_timing(head) ? TK_AB_VERDICT_FIXED : TK_AB_VERDICT_FAILING;
 }
 
-static int check(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
-{
-	TRY(check_sides(c, p, err));
-	p->is_checked = true;
-	p->row.verdict = compare_outcomes(&p->row);
-	p->is_decided = p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE;
-	if (p->is_decided)
-		tk_ab_pair_end_processes(&p->test);
-	return TK_OK;
-}
-
 /* ---- pairs ---- */
 
 static enum tk_ab_verdict find_verdict(const struct tk_ab_result *r)
 {
-	switch (r->decision) {
-	case TK_AB_HIGHER:
-		return TK_AB_VERDICT_SLOWER;
-	case TK_AB_LOWER:
-		return TK_AB_VERDICT_FASTER;
-	case TK_AB_SAME:
-		return TK_AB_VERDICT_SAME;
-	default:
-		return TK_AB_VERDICT_INCONCLUSIVE;
-	}
+	return r->decision == TK_AB_HIGHER  ? TK_AB_VERDICT_SLOWER
+	       : r->decision == TK_AB_LOWER ? TK_AB_VERDICT_FASTER
+	       : r->decision == TK_AB_SAME  ? TK_AB_VERDICT_SAME
+	                                    : TK_AB_VERDICT_INCONCLUSIVE;
 }
 
 /* Each of the last pairs failed: the side without timings is to blame. */
@@ -230,7 +211,12 @@ static int advance(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_e
 	const size_t until = tk_paired_next_analysis(p->test.timed);
 	if (!p->is_checked) {
 		show_progress(c, p);
-		TRY(check(c, p, err));
+		TRY(check_sides(c, p, err));
+		p->is_checked = true;
+		p->row.verdict = compare_outcomes(&p->row);
+		p->is_decided = p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE;
+		if (p->is_decided)
+			tk_ab_pair_end_processes(&p->test);
 		return tk_ab_session_check_files(c, err);
 	}
 	while (!p->is_decided && p->test.timed < until && !is_budget_spent(c)) {
@@ -258,6 +244,184 @@ int tk_ab_session_measure(struct tk_ab_session *c, struct tk_error *err)
 	if (c->request->first_pairs)
 		decide_rest(c);
 	c->report->wall_s = elapsed_s(c);
+	return TK_OK;
+}
+
+/* ---- which problems, on which backends and devices ---- */
+
+/* What is wrong with them is wrong with the command. */
+static int list_problems(
+        const struct tk_ab_session *c, struct tk_problem_list *list, struct tk_error *err)
+{
+	const struct tk_ab_request *q = c->request;
+	int status = TK_OK;
+	for (size_t i = 0; i < q->problem_count; i++)
+		if (tk_problem_list_add(list, q->problems[i], err))
+			return err->status = TK_EUSAGE;
+	if (q->suite)
+		status = tk_problem_list_add_suite(list, c->n->config, q->suite, err);
+	else if (!q->problem_count)
+		status = tk_problem_list_add_configured(list, c->n->config, err);
+	return status == TK_ENOTFOUND ? err->status = TK_EUSAGE : status;
+}
+
+/* ---- backends and devices ---- */
+
+struct pair {
+	const struct tk_artifact_backend *backend[TK_AB_SIDES];
+	const char *kind; /* of device */
+	bool same_code;
+};
+
+static bool is_same_configuration(const struct tk_ab_source *a, const struct tk_ab_source *b)
+{
+	return strcmp(a->options, b->options) == 0 && a->threads == b->threads &&
+	       strcmp(a->config ? a->config : "", b->config ? b->config : "") == 0;
+}
+
+/* Of an upstream: the backend of the same name. Else each side has one backend. */
+static const struct tk_artifact_backend *find_peer(
+        const struct tk_ab_session *c, const struct tk_artifact_backend *base, size_t *index)
+{
+	const struct tk_artifact *head = c->source[TK_AB_HEAD].artifact;
+	for (size_t i = 0; i < head->backend_count; i++) {
+		*index = i;
+		if (!c->request->upstream || strcmp(head->backends[i].name, base->name) == 0)
+			return &head->backends[i];
+	}
+	return NULL;
+}
+
+static struct tk_ab_row make_row(const struct tk_ab_session *c, const struct pair *pair,
+        const struct tk_night_device *device, const struct tk_problem_spec *p)
+{
+	const char *modes[TK_CONFIG_MODES_MAX] = {tk_mode_name(c->request->mode)};
+	struct tk_ab_row row = {
+	        .verdict = pair->same_code ? TK_AB_VERDICT_SAME_CODE : TK_AB_VERDICT_INCONCLUSIVE,
+	        .result = {.change = NAN, .lo = NAN, .hi = NAN},
+	        .level_ns = {NAN, NAN},
+	        .outcome = {TK_OUTCOME_SKIPPED, TK_OUTCOME_SKIPPED}};
+	if (c->request->mode == TK_MODE_COUNT)
+		tk_config_list_modes(c->n->config, pair->kind, modes);
+	tk_problem_format_title(p, row.title, sizeof row.title);
+	snprintf(row.problem, sizeof row.problem, "%s", p->text);
+	snprintf(row.backend, sizeof row.backend, "%s", pair->backend[TK_AB_BASE]->name);
+	snprintf(row.device, sizeof row.device, "%s", device->slug);
+	snprintf(row.mode, sizeof row.mode, "%s", modes[0]);
+	return row;
+}
+
+static int add_problem_of_pair(struct tk_ab_session *c, const struct pair *pair,
+        struct tk_night_device *device, const char *problem, struct tk_error *err)
+{
+	struct tk_problem_spec p;
+	TRY(tk_problem_parse(&p, problem, err));
+	c->problems = tk_reallocarray(c->problems, c->count + 1, sizeof *c->problems);
+	struct tk_ab_problem *t = &c->problems[c->count++];
+	*t = (struct tk_ab_problem){.row = make_row(c, pair, device, &p),
+	        .test = {.device = device},
+	        .is_decided = pair->same_code};
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		const struct tk_ab_source *source = &c->source[k];
+		t->test.side[k] = (struct tk_ab_side){.path = tk_strdup(pair->backend[k]->path),
+		        .options = tk_strdup(source->options),
+		        .config = source->config ? tk_strdup(source->config) : NULL,
+		        .threads = source->threads};
+	}
+	return TK_OK;
+}
+
+/* Called once all problems are added: a test points at the strings of its row, and rows move while
+ * the array grows. */
+static void name_series(struct tk_ab_session *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_ab_problem *t = &c->problems[i];
+		t->test.series = (struct tk_series_row){.id = (int64_t)i + 1,
+		        .slug = t->row.title,
+		        .backend = t->row.backend,
+		        .config = "",
+		        .mode = t->row.mode,
+		        .metric = "time",
+		        .unit = "ns",
+		        .better = TK_BETTER_LOWER,
+		        .role = TK_ROLE_SUITE};
+		t->test.problem =
+		        (struct tk_problem_row){.text = t->row.problem, .title = t->row.title};
+	}
+}
+
+static int add_pair(struct tk_ab_session *c, const struct pair *pair,
+        const struct tk_problem_list *problems, size_t *devices, struct tk_error *err)
+{
+	for (size_t d = 0; d < c->n->device_count; d++) {
+		struct tk_night_device *device = &c->n->devices[d];
+		if (strcmp(device->layer->name, pair->kind) != 0)
+			continue;
+		++*devices;
+		for (size_t i = 0; i < problems->count; i++)
+			if (problems->rows[i].kinds & tk_device_kind_bit(pair->kind))
+				TRY(add_problem_of_pair(
+				        c, pair, device, problems->rows[i].text, err));
+		if (!c->n->options->devices)
+			break;
+	}
+	return TK_OK;
+}
+
+static int add_backend(struct tk_ab_session *c, size_t index,
+        const struct tk_problem_list *problems, struct tk_error *err)
+{
+	const struct tk_ab_source *base = &c->source[TK_AB_BASE], *head = &c->source[TK_AB_HEAD];
+	const struct tk_artifact_backend *b = &base->artifact->backends[index];
+	size_t peer = 0, devices = 0;
+	struct pair pair = {.backend = {b, find_peer(c, b, &peer)}, .kind = base->kinds[index]};
+	if (!pair.backend[TK_AB_HEAD]) {
+		tk_log(TK_LOG_WARN, "ab", NULL, "head has no backend %s; it is left out", b->name);
+		return TK_OK;
+	}
+	if (strcmp(pair.kind, head->kinds[peer]) != 0)
+		return tk_fail(err, TK_EUSAGE,
+		        "base needs a device of kind %s and head one of kind %s: expected the same",
+		        pair.kind, head->kinds[peer]);
+	pair.same_code = !c->request->all && is_same_configuration(base, head) &&
+	                 strcmp(b->code_hash, pair.backend[TK_AB_HEAD]->code_hash) == 0;
+	size_t before = c->count;
+	TRY(add_pair(c, &pair, problems, &devices, err));
+	if (!devices)
+		tk_log(TK_LOG_WARN, "ab", NULL,
+		        "backend %s needs a device of kind %s, which is not selected or does not "
+		        "exist",
+		        b->name, pair.kind);
+	else if (c->count == before)
+		tk_log(TK_LOG_WARN, "ab", NULL,
+		        "no configured suite has a problem for devices of kind %s", pair.kind);
+	return TK_OK;
+}
+
+static bool is_selected(const struct tk_ab_session *c, const char *backend)
+{
+	const struct tk_ab_request *q = c->request;
+	const struct tk_upstream_config *u =
+	        q->upstream ? tk_config_find_upstream(c->n->config, q->upstream) : NULL;
+	return (!q->backend || strcmp(q->backend, backend) == 0) &&
+	       (!u || tk_config_measures_backend(u, backend));
+}
+
+/* Each problem on each pair of backends. TK_EUSAGE: there is none. */
+static int plan_session(struct tk_ab_session *c, struct tk_error *err)
+{
+	AUTO(tk_problem_list) problems = {0};
+	const struct tk_artifact *base = c->source[TK_AB_BASE].artifact;
+	TRY(list_problems(c, &problems, err));
+	for (size_t i = 0; i < base->backend_count; i++)
+		if (is_selected(c, base->backends[i].name))
+			TRY(add_backend(c, i, &problems, err));
+	if (!c->count)
+		return tk_fail(err, TK_EUSAGE,
+		        "nothing to compare: base and head have no backend in common that a "
+		        "selected device can run");
+	name_series(c);
 	return TK_OK;
 }
 
@@ -292,7 +456,7 @@ int tk_ab_session_prepare(struct tk_ab_session *c, struct tk_error *err)
 	}
 	for (int k = 0; !u && k < TK_AB_SIDES; k++)
 		TRY(tk_ab_source_load(c->n, q->side[k], &c->source[k], err));
-	return tk_ab_session_plan(c, err);
+	return plan_session(c, err);
 }
 
 void tk_ab_session_close(struct tk_ab_session *c)
@@ -370,9 +534,13 @@ int tk_ab_revisions_build(const struct tk_config *config, const char *db_path,
 	if (!status)
 		status = tk_ab_sources_build(&s.night, u, specs, sources, err);
 	for (int k = 0; k < TK_AB_SIDES; k++) {
-		if (!status)
-			status =
-			        tk_ab_source_find_backend(&sources[k], backend, &out->path[k], err);
+		const struct tk_artifact_backend *b =
+		        status ? NULL : tk_artifact_find_backend(sources[k].artifact, backend);
+		if (b)
+			out->path[k] = tk_strdup(b->path);
+		else if (!status)
+			status = tk_fail(err, TK_EUSAGE, "%s%s: the build has no backend \"%s\"",
+			        out->side[k].option, out->side[k].spec, backend);
 		tk_ab_source_close(&sources[k]);
 	}
 	tk_session_close(&s);

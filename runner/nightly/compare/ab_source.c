@@ -1,18 +1,11 @@
-/* See ab_source.h. */
-#include "nightly/compare/ab_source.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/try.h"
-#include "base/units.h"
+/* Where a side of `tracker ab` comes from: see ab_session.h. */
+#include "base/base.h"
 #include "core/kernel_package.h"
+#include "nightly/compare/ab_session.h"
 #include "nightly/plan/modules.h"
 #include "nightly/stages/upstream_build.h"
 #include "worker/worker.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
 #define WORKTREE "worktree"
 #define THREADS_MAX 65536
@@ -28,11 +21,6 @@ static bool is_folder(const char *spec)
 {
 	return *spec == '/' || has_prefix(spec, "./") || has_prefix(spec, "../") ||
 	       has_prefix(spec, "~/") || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
-}
-
-static void name_side(struct tk_ab_source *side, const char *spec)
-{
-	snprintf(side->report->spec, sizeof side->report->spec, "%s", spec);
 }
 
 /* Wrong input of the user, whatever layer found it. */
@@ -89,15 +77,6 @@ static int resolve(const struct tk_night *n, const struct tk_upstream_config *u,
 	return tk_repo_find_revision(&repo, spec, &side->report->revision, err);
 }
 
-static void describe_build(struct tk_ab_source *side)
-{
-	const struct tk_artifact *a = side->artifact;
-	side->report->built = true;
-	side->report->cached = a->cached;
-	snprintf(side->report->toolchain, sizeof side->report->toolchain, "%s",
-	        a->toolchain ? a->toolchain : "");
-}
-
 /* The commit of a snapshot is in the clone that it was made in. */
 static int build(struct tk_night *n, const struct tk_upstream_config *u, struct tk_ab_source *side,
         struct tk_error *err)
@@ -113,48 +92,34 @@ static int build(struct tk_night *n, const struct tk_upstream_config *u, struct 
 	}
 	snprintf(detail, sizeof detail, "%s %.12s (%s)", u->name, r->id, side->report->name);
 	tk_night_announce_stage(n, "build", detail);
-	int status = tk_upstream_build(n->config, &source, r->id, NULL, &side->artifact, err);
-	if (status)
-		return status;
+	TRY(tk_upstream_build(n->config, &source, r->id, NULL, &side->artifact, err));
 	const struct tk_artifact *a = side->artifact;
 	if (a->status != TK_BUILD_OK)
 		return tk_fail(err, TK_EDATA, "%.12s does not build (%s): %s (log: %s)", r->id,
 		        tk_build_status_name(a->status), a->message ? a->message : "",
 		        a->log_path ? a->log_path : "-");
-	describe_build(side);
+	side->report->built = true;
+	side->report->cached = a->cached;
+	snprintf(side->report->toolchain, sizeof side->report->toolchain, "%s",
+	        a->toolchain ? a->toolchain : "");
 	return TK_OK;
 }
 
 /* ---- backends ---- */
 
-/* Kind and name as the backend itself reports them; new strings. */
+/* Kind and name as the backend itself reports them; new strings. name: may be NULL. */
 static int query_backend(
         struct tk_night *n, const char *path, char **kind, char **name, struct tk_error *err)
 {
-	struct tk_worker *worker = NULL; /* a new one: a sandbox shows the folder of one backend */
+	AUTO_PTR(tk_worker) worker = NULL; /* a sandbox shows the folder of one backend */
 	json_auto_t *info = NULL;
-	int status = tk_night_new_worker(n, &n->devices[0], NULL, &worker, err);
-	if (!status)
-		status = tk_worker_query_backend(worker, path, &info, err);
+	TRY(tk_night_new_worker(n, &n->devices[0], NULL, &worker, err));
+	TRY(tk_worker_query_backend(worker, path, &info, err));
 	const char *k = json_string_value(json_object_get(info, "device_kind")),
 	           *s = json_string_value(json_object_get(info, "name"));
-	if (!status) {
-		*kind = tk_strdup(k ? k : "");
+	*kind = tk_strdup(k ? k : "");
+	if (name)
 		*name = tk_strdup(s ? s : "");
-	}
-	tk_worker_free(worker);
-	return status;
-}
-
-static int query_kinds(struct tk_night *n, struct tk_ab_source *side, struct tk_error *err)
-{
-	const struct tk_artifact *a = side->artifact;
-	side->kinds = tk_calloc(a->backend_count + 1, sizeof *side->kinds);
-	side->kind_count = a->backend_count;
-	for (size_t i = 0; i < a->backend_count; i++) {
-		AUTO_TEXT name = NULL;
-		TRY(query_backend(n, a->backends[i].path, &side->kinds[i], &name, err));
-	}
 	return TK_OK;
 }
 
@@ -179,7 +144,11 @@ static int build_revision(struct tk_night *n, const struct tk_upstream_config *u
         struct tk_ab_source *side, struct tk_error *err)
 {
 	TRY(build(n, u, side, err));
-	TRY(query_kinds(n, side, err));
+	const struct tk_artifact *a = side->artifact;
+	side->kinds = tk_calloc(a->backend_count + 1, sizeof *side->kinds);
+	side->kind_count = a->backend_count;
+	for (size_t i = 0; i < a->backend_count; i++)
+		TRY(query_backend(n, a->backends[i].path, &side->kinds[i], NULL, err));
 	side->options = tk_strdup(u->options ? u->options : "");
 	return TK_OK;
 }
@@ -191,7 +160,7 @@ int tk_ab_sources_build(struct tk_night *n, const struct tk_upstream_config *u,
 	struct tk_error why = {0};
 	/* Both before the first of them is built, which takes minutes: a name may be wrong. */
 	for (int k = 0; k < TK_AB_SIDES; k++) {
-		name_side(&sources[k], specs[k]);
+		snprintf(sources[k].report->spec, sizeof sources[k].report->spec, "%s", specs[k]);
 		if (resolve(n, u, specs[k], &sources[k], &why))
 			return fail_side(&sources[k], &why, err);
 	}
@@ -201,84 +170,65 @@ int tk_ab_sources_build(struct tk_night *n, const struct tk_upstream_config *u,
 	return TK_OK;
 }
 
-int tk_ab_source_find_backend(
-        const struct tk_ab_source *s, const char *backend, char **path, struct tk_error *err)
-{
-	const struct tk_artifact *a = s->artifact;
-	for (size_t i = 0; i < a->backend_count; i++)
-		if (strcmp(a->backends[i].name, backend) == 0) {
-			*path = tk_strdup(a->backends[i].path);
-			return TK_OK;
-		}
-	return tk_fail(err, TK_EUSAGE, "%s%s: the build has no backend \"%s\"", s->report->option,
-	        s->report->spec, backend);
-}
-
 /* ---- shared objects and backends of this tracker ---- */
-
-static int parse_threads(struct tk_ab_source *side, const char *value, struct tk_error *err)
-{
-	char *end;
-	long threads = strtol(value, &end, 10);
-	if (!*value || *end || threads < 1 || threads > THREADS_MAX)
-		return tk_fail(err, TK_EUSAGE, "threads=%s: expected a number from 1 to %d", value,
-		        THREADS_MAX);
-	side->threads = (uint32_t)threads;
-	return TK_OK;
-}
 
 /* "threads=N" and "config=NAME" are the tracker's, all others the backend's. */
 static int parse_options(struct tk_ab_source *side, const char *text, struct tk_error *err)
 {
-	char *copy = tk_strdup(text), *rest = copy;
-	int status = TK_OK;
+	AUTO_TEXT copy = tk_strdup(text);
+	char *rest = copy, *end;
 	side->options = tk_calloc(1, strlen(text) + 2);
-	for (char *word; !status && rest && (word = strsep(&rest, ","));) {
+	for (char *word; rest && (word = strsep(&rest, ","));) {
 		if (!*word)
 			continue;
 		if (!strchr(word, '='))
-			status = tk_fail(err, TK_EUSAGE, "\"%s\": expected KEY=VALUE", word);
-		else if (has_prefix(word, "threads="))
-			status = parse_threads(side, word + strlen("threads="), err);
-		else if (has_prefix(word, "config=")) {
+			return tk_fail(err, TK_EUSAGE, "\"%s\": expected KEY=VALUE", word);
+		char *value = strchr(word, '=') + 1;
+		if (has_prefix(word, "threads=")) {
+			long threads = strtol(value, &end, 10);
+			if (!*value || *end || threads < 1 || threads > THREADS_MAX)
+				return tk_fail(err, TK_EUSAGE,
+				        "threads=%s: expected a number from 1 to %d", value,
+				        THREADS_MAX);
+			side->threads = (uint32_t)threads;
+		} else if (has_prefix(word, "config=")) {
 			free(side->config);
-			side->config = tk_strdup(word + strlen("config="));
+			side->config = tk_strdup(value);
 		} else {
-			if (*side->options)
-				strcat(side->options, ",");
-			strcat(side->options, word);
+			strcat(strcat(side->options, *side->options ? "," : ""), word);
 		}
 	}
-	free(copy);
-	return status;
+	return TK_OK;
 }
 
-static bool is_before(struct timespec a, struct timespec b)
+/* ---- a file that the user may replace ---- */
+
+static int64_t nanoseconds(struct timespec t)
 {
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static int keep_newest(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
 {
-	struct timespec *newest = arg;
+	int64_t *newest_ns = arg, changed_ns = nanoseconds(st->st_ctim);
 	(void)relative, (void)err;
-	if (is_before(*newest, st->st_ctim))
-		*newest = st->st_ctim;
+	if (*newest_ns < changed_ns)
+		*newest_ns = changed_ns;
 	return TK_OK;
 }
 
 /* A file that is written in place keeps all but its times, of which a program can set st_mtim. */
 static int read_file_state(const char *path, struct tk_ab_file_state *out, struct tk_error *err)
 {
-	struct tk_ab_file_state state = {0};
-	int status = TK_OK;
-	if (stat(path, &state.file))
+	struct stat st;
+	int64_t newest_ns = 0;
+	if (stat(path, &st))
 		return tk_fail_errno(err, "%s", path);
-	if (S_ISDIR(state.file.st_mode))
-		status = tk_dir_walk(path, keep_newest, &state.newest, err);
-	if (!status)
-		*out = state;
-	return status;
+	if (S_ISDIR(st.st_mode))
+		TRY(tk_dir_walk(path, keep_newest, &newest_ns, err));
+	*out = (struct tk_ab_file_state){{(int64_t)st.st_dev, (int64_t)st.st_ino,
+	        (int64_t)st.st_size, nanoseconds(st.st_mtim), nanoseconds(st.st_ctim), newest_ns}};
+	return TK_OK;
 }
 
 static int load_module(
@@ -303,19 +253,6 @@ static int load_module(
 	return TK_OK;
 }
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-static bool is_same_state(const struct tk_ab_file_state *a, const struct tk_ab_file_state *b)
-{
-	return a->file.st_dev == b->file.st_dev && a->file.st_ino == b->file.st_ino &&
-	       a->file.st_size == b->file.st_size &&
-	       is_same_time(a->file.st_mtim, b->file.st_mtim) &&
-	       is_same_time(a->file.st_ctim, b->file.st_ctim) && is_same_time(a->newest, b->newest);
-}
-
 int tk_ab_source_check_file(struct tk_ab_source *side, struct tk_error *err)
 {
 	struct tk_ab_file_state now;
@@ -323,7 +260,7 @@ int tk_ab_source_check_file(struct tk_ab_source *side, struct tk_error *err)
 	if (!side->file)
 		return TK_OK;
 	const bool there = !read_file_state(side->file, &now, NULL);
-	if (there && is_same_state(&now, &side->file_state))
+	if (there && memcmp(&now, &side->file_state, sizeof now) == 0)
 		return TK_OK;
 	/* built again with the same result is the same file */
 	if (there && !tk_backend_file_hash(side->file, hash, NULL) &&
@@ -377,21 +314,16 @@ static const char *find_options(const struct tk_config *config, const char *spec
 	return colon;
 }
 
-static int load(
+int tk_ab_source_load(
         struct tk_night *n, const char *spec, struct tk_ab_source *side, struct tk_error *err)
 {
 	const char *colon = find_options(n->config, spec);
 	AUTO_TEXT file = tk_strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
-	TRY(parse_options(side, colon ? colon + 1 : "", err));
-	return load_module(n, file, side, err);
-}
-
-int tk_ab_source_load(
-        struct tk_night *n, const char *spec, struct tk_ab_source *side, struct tk_error *err)
-{
 	struct tk_error why = {0};
-	name_side(side, spec);
-	return load(n, spec, side, &why) ? fail_side(side, &why, err) : TK_OK;
+	snprintf(side->report->spec, sizeof side->report->spec, "%s", spec);
+	if (parse_options(side, colon ? colon + 1 : "", &why) || load_module(n, file, side, &why))
+		return fail_side(side, &why, err);
+	return TK_OK;
 }
 
 void tk_ab_source_init(

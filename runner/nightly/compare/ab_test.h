@@ -3,13 +3,11 @@
  * stopped; in a session without a history, nothing is stored. Private to nightly/. */
 #ifndef TK_AB_TEST_H
 #define TK_AB_TEST_H
-#include "base/hash.h"
+#include "base/base.h"
 #include "core/ab.h"
 #include "core/outcome.h"
 #include "store/store.h"
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define TK_AB_FAILURES_MAX 4 /* in a row: the test cannot be measured tonight */
 #define TK_AB_PAIRS_MAX 256  /* with timings; after them the test is inconclusive */
@@ -18,7 +16,6 @@
 struct tk_ab_pair;
 struct tk_ab_result;
 struct tk_detect_options;
-struct tk_error;
 struct tk_job_request;
 struct tk_night;
 struct tk_night_device;
@@ -41,12 +38,12 @@ struct tk_ab_test {
 	struct tk_night_device *device;
 	struct tk_ab_side side[TK_AB_SIDES];
 	struct tk_ab_pair_row *rows; /* all pairs in order, also of earlier tests; without texts */
-	size_t count, cap;
+	size_t count;
 	size_t timed;           /* of count: both runs have a timing */
 	size_t failed_in_a_row; /* since it was opened */
 	double wall_s;          /* of the pairs of this night */
 	bool is_sequential;     /* both processes at once fail, one after the other works */
-	/* of ab_pair.c: pairs whose processes have been started, the next one first; and what is
+	/* pairs whose processes have been started, the next one first; and what is
 	 * left of the pair before */
 	struct tk_ab_pair *started[TK_AB_STARTED_MAX], *ending;
 	size_t started_count;
@@ -94,10 +91,6 @@ struct tk_ab_run {
 	char message[512];
 };
 
-/* ab_pair.c: runs both sides in processes of their own. *first: the side that began. A run may end
- * in any outcome; an error is about the worker itself, or a request to stop. */
-int tk_ab_pair_measure(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_side_id *first,
-        struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err);
 /* Starts the processes of the next pair, where pairs alternate by token, without waiting. */
 void tk_ab_pair_prestart(struct tk_night *n, struct tk_ab_test *t);
 /* Ends all processes that were started. */

@@ -1,14 +1,10 @@
 /* The jobs that measure the machine, not a kernel: the control between the others, and the
  * ceilings. */
-#include "base/error.h"
-#include "base/log.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/datasheet.h"
 #include "core/limits.h"
 #include "core/problem.h"
 #include "nightly/plan/plan_internal.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---- control ---- */
 

@@ -1,18 +1,10 @@
 /* See modules.h. Only workers load modules; here they are listed. */
 #include "nightly/plan/modules.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/suggest.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "config/config.h"
 #include "core/kernel_package.h"
 #include "core/series.h"
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BACKEND_PREFIX "tk_backend_"
 #define DEVICE_PREFIX "tk_device_"
@@ -45,12 +37,6 @@ static bool is_module(const char *file, const char *prefix, char **name)
 	return true;
 }
 
-static void add_module(struct tk_module **list, size_t *count, char *name, char *path)
-{
-	*list = tk_reallocarray(*list, *count + 1, sizeof **list);
-	(*list)[(*count)++] = (struct tk_module){name, path};
-}
-
 int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err)
 {
 	char *dir = modules_dir(program), **names = NULL;
@@ -64,14 +50,17 @@ int tk_modules_load(const char *program, struct tk_modules **out, struct tk_erro
 	}
 	struct tk_modules *c = tk_calloc(1, sizeof *c);
 	c->dir = dir;
+	c->backends = tk_calloc(count + 1, sizeof *c->backends);
+	c->devices = tk_calloc(count + 1, sizeof *c->devices);
 	for (size_t i = 0; i < count; i++) {
-		char *name;
-		if (is_module(names[i], BACKEND_PREFIX, &name))
-			add_module(
-			        &c->backends, &c->backend_count, name, tk_path_join(dir, names[i]));
-		else if (is_module(names[i], DEVICE_PREFIX, &name))
-			add_module(
-			        &c->devices, &c->device_count, name, tk_path_join(dir, names[i]));
+		struct tk_module m;
+		if (is_module(names[i], BACKEND_PREFIX, &m.name)) {
+			m.path = tk_path_join(dir, names[i]);
+			c->backends[c->backend_count++] = m;
+		} else if (is_module(names[i], DEVICE_PREFIX, &m.name)) {
+			m.path = tk_path_join(dir, names[i]);
+			c->devices[c->device_count++] = m;
+		}
 	}
 	tk_names_free(names, count);
 	*out = c;
@@ -152,6 +141,7 @@ static int find_path(const char *name, char **path, struct tk_error *err)
 	return *path ? TK_OK : tk_fail_errno(err, "%s", name);
 }
 
+/* The newest build of each upstream. */
 struct builds {
 	struct tk_artifact **newest; /* by upstream; NULL: it has no build here */
 	size_t count;
@@ -167,22 +157,8 @@ static void builds_free(struct builds *b)
 /* Times of builds are whole seconds: of two within one second the later commit counts. */
 static bool is_newer(const struct tk_artifact *a, const struct tk_artifact *b)
 {
-	return a->built_s != b->built_s ? a->built_s > b->built_s
-	                                : a->commit.position > b->commit.position;
-}
-
-static void keep_newest(const struct tk_config *config, struct builds *b, struct tk_artifact *a)
-{
-	for (size_t i = 0; i < b->count; i++) {
-		if (a->status != TK_BUILD_OK ||
-		        strcmp(config->upstreams[i].name, a->upstream) != 0 ||
-		        (b->newest[i] && !is_newer(a, b->newest[i])))
-			continue;
-		tk_artifact_free(b->newest[i]);
-		b->newest[i] = a;
-		return;
-	}
-	tk_artifact_free(a);
+	return !b || (a->built_s != b->built_s ? a->built_s > b->built_s
+	                                       : a->commit.position > b->commit.position);
 }
 
 static int builds_load(const struct tk_config *config, struct builds *b, struct tk_error *err)
@@ -192,20 +168,34 @@ static int builds_load(const struct tk_config *config, struct builds *b, struct 
 	*b = (struct builds){
 	        tk_calloc(config->upstream_count + 1, sizeof *b->newest), config->upstream_count};
 	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
-	for (size_t i = 0; i < count; i++) {
+	for (size_t k = 0; k < count; k++) {
 		struct tk_artifact *a = NULL;
 		/* One that another process removes in the meantime is no build. */
-		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL))
-			keep_newest(config, b, a);
+		if (tk_artifact_load(config->cache_dir, keys[k], &a, NULL))
+			continue;
+		for (size_t i = 0; a->status == TK_BUILD_OK && i < b->count; i++)
+			if (strcmp(config->upstreams[i].name, a->upstream) == 0 &&
+			        is_newer(a, b->newest[i])) {
+				struct tk_artifact *older = b->newest[i];
+				b->newest[i] = a;
+				a = older;
+				break;
+			}
+		tk_artifact_free(a);
 	}
 	tk_names_free(keys, count);
 	return TK_OK;
 }
 
 struct names {
-	char **at;
+	char **at; /* NULL-terminated */
 	size_t count;
 };
+
+static void names_free(struct names *n)
+{
+	tk_names_free(n->at, n->count);
+}
 
 static void add_name(struct names *n, const char *upstream, const char *backend)
 {
@@ -214,69 +204,50 @@ static void add_name(struct names *n, const char *upstream, const char *backend)
 	n->at[n->count] = NULL;
 }
 
-static void list_names(const struct tk_config *config, const struct tk_modules *modules,
-        const struct builds *b, struct names *n)
+static struct names list_names(
+        const struct tk_config *config, const struct tk_modules *modules, const struct builds *b)
 {
+	struct names n = {.at = tk_calloc(1, sizeof *n.at)};
 	for (size_t i = 0; i < modules->backend_count; i++)
-		add_name(n, "", modules->backends[i].name);
+		add_name(&n, "", modules->backends[i].name);
 	for (size_t u = 0; u < b->count; u++)
 		for (size_t i = 0; b->newest[u] && i < b->newest[u]->backend_count; i++)
-			add_name(n, config->upstreams[u].name, b->newest[u]->backends[i].name);
-}
-
-static int fail_unknown(const struct tk_config *config, const struct tk_modules *modules,
-        const struct builds *b, const char *name, struct tk_error *err)
-{
-	char hint[TK_SUGGEST_HINT_SIZE];
-	struct names n = {0};
-	list_names(config, modules, b, &n);
-	int status = tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
-	        tk_suggest_hint(name,
-	                n.at ? (const char *const *)n.at : (const char *const[]){NULL},
-	                "; `tracker doctor` lists the backends, `tracker build` makes those of an "
-	                "upstream",
-	                hint));
-	tk_names_free(n.at, n.count);
-	return status;
-}
-
-/* upstream_len 0: of any upstream. *path: of the first one that has it. Returns how many have it.
- */
-static size_t find_built(const struct tk_config *config, const struct builds *b,
-        const char *upstream, size_t upstream_len, const char *backend, char **path)
-{
-	size_t found = 0;
-	for (size_t u = 0; u < b->count; u++) {
-		const char *name = config->upstreams[u].name;
-		if (!b->newest[u] ||
-		        (upstream_len && (strlen(name) != upstream_len ||
-		                                 memcmp(name, upstream, upstream_len))))
-			continue;
-		for (size_t i = 0; i < b->newest[u]->backend_count; i++)
-			if (strcmp(b->newest[u]->backends[i].name, backend) == 0 && !found++)
-				*path = tk_strdup(b->newest[u]->backends[i].path);
-	}
-	return found;
+			add_name(&n, config->upstreams[u].name, b->newest[u]->backends[i].name);
+	return n;
 }
 
 static int find_in_builds(const struct tk_config *config, const struct tk_modules *modules,
         const char *name, char **path, struct tk_error *err)
 {
-	const char *colon = strchr(name, ':');
+	const char *colon = strchr(name, ':'), *found = NULL;
+	size_t upstream = colon ? (size_t)(colon - name) : 0; /* bytes of its name; 0: any */
 	AUTO(builds) b = {0};
-	AUTO_TEXT first = NULL;
 	TRY(builds_load(config, &b, err));
-	size_t found = find_built(config, &b, name, colon ? (size_t)(colon - name) : 0,
-	        colon ? colon + 1 : name, &first);
-	if (!found)
-		return fail_unknown(config, modules, &b, name, err);
-	if (found > 1)
-		return tk_fail(err, TK_EUSAGE,
-		        "several upstreams have built a backend \"%s\"; expected UPSTREAM:%s", name,
-		        name);
-	*path = first;
-	first = NULL;
-	return TK_OK;
+	for (size_t u = 0; u < b.count; u++) {
+		const char *of = config->upstreams[u].name;
+		if (!b.newest[u] ||
+		        (upstream && (strlen(of) != upstream || strncmp(of, name, upstream))))
+			continue;
+		const struct tk_artifact_backend *backend =
+		        tk_artifact_find_backend(b.newest[u], colon ? colon + 1 : name);
+		if (backend && found)
+			return tk_fail(err, TK_EUSAGE,
+			        "several upstreams have built a backend \"%s\"; expected "
+			        "UPSTREAM:%s",
+			        name, name);
+		found = backend ? backend->path : found;
+	}
+	if (found) {
+		*path = tk_strdup(found);
+		return TK_OK;
+	}
+	AUTO(names) known = list_names(config, modules, &b);
+	char hint[TK_SUGGEST_HINT_SIZE];
+	return tk_fail(err, TK_EUSAGE, "unknown backend \"%s\"%s", name,
+	        tk_suggest_hint(name, (const char *const *)known.at,
+	                "; `tracker doctor` lists the backends, `tracker build` makes those of an "
+	                "upstream",
+	                hint));
 }
 
 int tk_backend_find(const struct tk_config *config, const struct tk_modules *modules,
@@ -295,12 +266,10 @@ int tk_backend_list(const struct tk_config *config, const struct tk_modules *mod
         void (*print)(const char *name), struct tk_error *err)
 {
 	AUTO(builds) b = {0};
-	struct names n = {0};
 	TRY(builds_load(config, &b, err));
-	list_names(config, modules, &b, &n);
+	AUTO(names) n = list_names(config, modules, &b);
 	for (size_t i = 0; i < n.count; i++)
 		print(n.at[i]);
-	tk_names_free(n.at, n.count);
 	return TK_OK;
 }
 

@@ -1,10 +1,9 @@
 /* The modules of the tracker, device layers and backends, found by their file names. */
 #ifndef TK_MODULES_H
 #define TK_MODULES_H
-#include <stddef.h>
+#include "base/base.h"
 
 struct tk_config;
-struct tk_error;
 
 struct tk_module {
 	char *name, *path;

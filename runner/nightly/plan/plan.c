@@ -1,19 +1,77 @@
 /* Stage "plan": suites x backends x devices -> jobs. They are stored before the first one runs,
  * so that a night that is killed knows what is left. */
-#include "base/error.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
+#include "config/suite.h"
+#include "core/kernel_package.h"
 #include "core/operation.h"
 #include "core/tune.h"
-#include "nightly/plan/job_inputs.h"
 #include "nightly/plan/modules.h"
 #include "nightly/plan/plan_internal.h"
-#include "nightly/plan/problem_list.h"
-#include "nightly/plan/selection.h"
-#include "config/suite.h"
-#include <stdlib.h>
-#include <string.h>
+#include "nightly/plan/suites.h"
+#include "worker/worker.h"
+
+/* ---- lists of jobs ---- */
+
+/* An empty backend_path is a failed build: there is nothing to run. */
+static void add_job(struct tk_job_list *list, int64_t series_id, int64_t build_id,
+        const char *backend_path, const char *options)
+{
+	list->rows = tk_reallocarray(list->rows, list->count + 1, sizeof *list->rows);
+	list->rows[list->count++] = (struct tk_job_row){.series_id = series_id,
+	        .build_id = build_id,
+	        .backend_path = backend_path,
+	        .options = options ? options : ""};
+}
+
+static void append(struct tk_job_list *out, const struct tk_job_row *rows, size_t count)
+{
+	out->rows = tk_reallocarray(out->rows, out->count + count + 1, sizeof *out->rows);
+	for (size_t i = 0; i < count; i++) {
+		struct tk_job_row *row = &out->rows[out->count++];
+		*row = rows[i];
+		row->seq = (int64_t)out->count;
+	}
+}
+
+struct shuffled_job {
+	const struct tk_job_row *row;
+	size_t position; /* in the random order */
+};
+
+static int compare_last_and_position(const void *a, const void *b)
+{
+	const struct shuffled_job *x = a, *y = b;
+	if (x->row->seq != y->row->seq)
+		return x->row->seq < y->row->seq ? -1 : 1;
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Appends to *out: the ceilings, then the suite jobs in a random order, so that drift does not fall
+ * on one backend; those with a `last` after all others and problem by problem. The controls run
+ * before the first suite job, after every `every` of them, and at the end, so that drift shows. One
+ * seed gives one order. */
+static void order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
+        const struct tk_job_list *controls, uint32_t every, uint64_t seed, struct tk_job_list *out)
+{
+	struct tk_rng rng;
+	struct shuffled_job *order = tk_calloc(suite->count + 1, sizeof *order);
+	for (size_t i = 0; i < suite->count; i++)
+		order[i].row = &suite->rows[i];
+	tk_rng_seed(&rng, seed);
+	tk_rng_shuffle(&rng, order, suite->count, sizeof *order);
+	for (size_t i = 0; i < suite->count; i++)
+		order[i].position = i;
+	qsort(order, suite->count, sizeof *order, compare_last_and_position);
+	append(out, ceilings->rows, ceilings->count);
+	for (size_t i = 0; i < suite->count; i++) {
+		if (every && i % every == 0)
+			append(out, controls->rows, controls->count);
+		append(out, order[i].row, 1);
+	}
+	if (every && suite->count)
+		append(out, controls->rows, controls->count);
+	free(order);
+}
 
 /* ---- one job ---- */
 
@@ -62,7 +120,7 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .rotate_nights = job->rotate_nights};
 	int64_t series_id;
 	TRY(tk_store_put(p->n->store, TK_TABLE_series, &series, &series_id, err));
-	tk_job_list_add(list, series_id, u->build_id, job->path, u->config->options);
+	add_job(list, series_id, u->build_id, job->path, u->config->options);
 	return TK_OK;
 }
 
@@ -96,10 +154,50 @@ const struct tk_artifact_backend *tk_plan_find_backend(
 {
 	/* Without a build its jobs could not be stored. */
 	for (size_t a = 0; u && u->build_id && a < u->artifact_count; a++)
-		for (size_t i = 0; i < u->artifacts[a]->backend_count; i++)
-			if (strcmp(u->artifacts[a]->backends[i].name, name) == 0)
-				return &u->artifacts[a]->backends[i];
+		if (tk_artifact_find_backend(u->artifacts[a], name))
+			return tk_artifact_find_backend(u->artifacts[a], name);
 	return NULL;
+}
+
+/* ---- backends ---- */
+
+/* Null: the backend cannot be loaded. Each backend is queried once, because the query starts a
+ * process. */
+static const json_t *query(struct tk_plan *p, const struct tk_night_device *d, const char *path)
+{
+	json_t *info = json_object_get(p->backends, path);
+	struct tk_error reason = {0};
+	if (info)
+		return info;
+	if (tk_worker_query_backend(d->worker, path, &info, &reason))
+		tk_log(TK_LOG_WARN, "backend", NULL, "%s: %s", path, reason.message);
+	info = info ? info : json_null();
+	json_object_set_new_nocheck(p->backends, path, info);
+	return info;
+}
+
+bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path)
+{
+	const enum tk_device_kind package = tk_kernel_package_device_kind(path);
+	if (package != TK_DEVICE_OTHER) /* without a launcher for other devices */
+		return package == tk_device_kind_from_name(d->layer->name);
+	const json_t *info = query(p, d, path);
+	const char *kind = json_string_value(json_object_get(info, "device_kind"));
+	return json_is_null(info) || (kind && strcmp(kind, d->layer->name) == 0);
+}
+
+/* enum tk_operation. All of a backend that declares none, or that cannot be loaded. */
+static uint32_t list_operations(
+        struct tk_plan *p, const struct tk_night_device *d, const char *path)
+{
+	const json_t *list = json_object_get(query(p, d, path), "operations"), *name;
+	uint32_t operations = 0;
+	size_t i;
+	if (!list)
+		return UINT32_MAX;
+	json_array_foreach (list, i, name)
+		operations |= tk_operation_parse(json_string_value(name));
+	return operations;
 }
 
 /* ---- suites ---- */
@@ -109,14 +207,6 @@ struct problem_list {
 	size_t count;
 	bool *is_mine; /* [device * count + problem]: the device measures the problem */
 };
-
-static struct tk_plan_problem *find_problem(const struct problem_list *problems, int64_t id)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		if (problems->rows[i].id == id)
-			return &problems->rows[i];
-	return NULL;
-}
 
 static int plan_problem(struct tk_plan *p, size_t device, struct tk_planned_job *job,
         const struct tk_plan_problem *problem, struct tk_error *err)
@@ -136,7 +226,7 @@ static uint32_t failed_operations(
         struct tk_plan *p, const struct tk_night_device *d, const char *backend)
 {
 	const struct tk_module *m = tk_modules_find_backend(p->n->modules, backend);
-	return m ? tk_plan_backend_operations(p, d, m->path) : UINT32_MAX;
+	return m ? list_operations(p, d, m->path) : UINT32_MAX;
 }
 
 static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, const char *backend,
@@ -148,7 +238,7 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 		const struct tk_night_device *device = &p->n->devices[d];
 		if (*path && !tk_plan_backend_runs_on(p, device, path))
 			continue;
-		uint32_t does = *path ? tk_plan_backend_operations(p, device, path)
+		uint32_t does = *path ? list_operations(p, device, path)
 		                      : failed_operations(p, device, backend);
 		for (size_t i = 0; i < problems->count; i++)
 			if (problems->is_mine[d * problems->count + i] &&
@@ -162,8 +252,10 @@ static int plan_backend(struct tk_plan *p, const struct tk_night_upstream *u, co
 static bool is_for_device(
         const struct problem_list *problems, int64_t id, const struct tk_night_device *d)
 {
-	const struct tk_plan_problem *problem = find_problem(problems, id);
-	return problem && (problem->kinds & tk_device_kind_bit(d->layer->name));
+	for (size_t i = 0; i < problems->count; i++)
+		if (problems->rows[i].id == id)
+			return problems->rows[i].kinds & tk_device_kind_bit(d->layer->name);
+	return false;
 }
 
 /* A failed job for each series that the upstream had before, unless the backend did not support it
@@ -182,7 +274,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 		if (d < p->n->device_count &&
 		        strcmp(r->config, series_config(u, r->role, r->mode)) == 0 &&
 		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
-			tk_job_list_add(&p->devices[d].suite, r->id, u->build_id, "", "");
+			add_job(&p->devices[d].suite, r->id, u->build_id, "", "");
 	}
 	return TK_OK;
 }
@@ -290,13 +382,15 @@ static void warn_about_idle_gpus(const struct tk_plan *p)
 static int put_jobs(const struct tk_plan *p, struct tk_error *err)
 {
 	const struct tk_night *n = p->n;
-	AUTO(tk_job_list) jobs = {0};
+	struct tk_job_list jobs = {0};
 	for (size_t d = 0; has_suite_jobs(p) && d < n->device_count; d++)
-		tk_plan_order_jobs(&p->devices[d].suite, &p->devices[d].ceilings,
-		        &p->devices[d].controls, n->config->control.every, n->seed + d, &jobs);
+		order_jobs(&p->devices[d].suite, &p->devices[d].ceilings, &p->devices[d].controls,
+		        n->config->control.every, n->seed + d, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
 		jobs.rows[i].night_id = n->night_id;
-	return tk_store_put_jobs(n->store, jobs.rows, jobs.count, err);
+	int status = tk_store_put_jobs(n->store, jobs.rows, jobs.count, err);
+	free(jobs.rows);
+	return status;
 }
 
 /* The suites come last: of a problem that is also the control, they set the source and the
@@ -311,30 +405,22 @@ static int make_plan(struct tk_plan *p, struct tk_error *err)
 	return put_jobs(p, err);
 }
 
-static void free_plan(struct tk_plan *p)
-{
-	for (size_t d = 0; p->devices && d < p->n->device_count; d++) {
-		tk_job_list_free(&p->devices[d].suite);
-		tk_job_list_free(&p->devices[d].ceilings);
-		tk_job_list_free(&p->devices[d].controls);
-	}
-	free(p->devices);
-	json_decref(p->backends);
-}
-
 int tk_night_plan(struct tk_night *n, struct tk_error *err)
 {
 	struct tk_plan p = {.n = n,
 	        .devices = tk_calloc(n->device_count + 1, sizeof *p.devices),
 	        .backends = json_object()};
 	int status = tk_store_begin(n->store, err);
-	if (!status) {
-		status = make_plan(&p, err);
-		if (status)
-			tk_store_rollback(n->store);
-		else
-			status = tk_store_commit(n->store, err);
+	if (!status && (status = make_plan(&p, err)))
+		tk_store_rollback(n->store);
+	else if (!status)
+		status = tk_store_commit(n->store, err);
+	for (size_t d = 0; d < n->device_count; d++) {
+		free(p.devices[d].suite.rows);
+		free(p.devices[d].ceilings.rows);
+		free(p.devices[d].controls.rows);
 	}
-	free_plan(&p);
+	free(p.devices);
+	json_decref(p.backends);
 	return status;
 }

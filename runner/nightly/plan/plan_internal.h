@@ -5,24 +5,12 @@
 #include "core/series.h"
 #include "nightly/night.h"
 
-/* The jobs of a night before they are stored. Grows by adding; the strings of the rows belong to
- * the list. Until tk_plan_order_jobs numbers the jobs, `seq` is the problem's `last` (selection.h).
- */
+/* The jobs of a night before they are stored. The strings of the rows are those of artifacts and of
+ * the configuration. Until they are ordered, `seq` is the problem's `last` (below). */
 struct tk_job_list {
 	struct tk_job_row *rows;
-	size_t count, cap;
+	size_t count;
 };
-
-/* An empty backend_path is a failed build: there is nothing to run. options may be NULL. */
-void tk_job_list_add(struct tk_job_list *list, int64_t series_id, int64_t build_id,
-        const char *backend_path, const char *options);
-void tk_job_list_free(struct tk_job_list *list);
-
-/* Appends to *out: the ceilings, then the suite jobs in a random order, those with a `last`
- * after all others and problem by problem. The controls run before the first suite job, after
- * every `every` of them, and at the end. One seed gives one order. */
-void tk_plan_order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
-        const struct tk_job_list *controls, uint32_t every, uint64_t seed, struct tk_job_list *out);
 
 /* The jobs of one device. Each device has its own order, because devices work in parallel. */
 struct tk_device_plan {
@@ -56,9 +44,6 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 /* Whether the backend is for this kind of device. One that cannot be loaded is for all: its failure
  * becomes a row of each job. */
 bool tk_plan_backend_runs_on(struct tk_plan *p, const struct tk_night_device *d, const char *path);
-/* enum tk_operation. All of a backend that declares none, or that cannot be loaded. */
-uint32_t tk_plan_backend_operations(
-        struct tk_plan *p, const struct tk_night_device *d, const char *path);
 /* NULL: not part of this night. */
 const struct tk_night_upstream *tk_plan_find_upstream(const struct tk_night *n, const char *name);
 /* NULL: it has none; `u` may be NULL. */
@@ -67,5 +52,33 @@ const struct tk_artifact_backend *tk_plan_find_backend(
 
 int tk_plan_controls(struct tk_plan *p, struct tk_error *err);
 int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err);
+
+/* ---- selection.c ---- */
+
+/* Which problems a night measures, by the rotation of their suites, and on which of several devices
+ * of one model (--split). */
+struct tk_plan_problem {
+	int64_t id;
+	uint32_t operation; /* enum tk_operation */
+	uint32_t kinds;     /* bits of enum tk_device_kind: devices that measure it */
+	double seconds;     /* estimate */
+	uint32_t rotate_nights, rotation_key; /* suite/rotation.h */
+	/* position among the problems that run at the end, from 1; 0: not one of them */
+	int64_t last;
+};
+
+/* A rough estimate of what a problem takes, with all backends. */
+double tk_plan_estimate_seconds(const struct tk_problem_spec *p);
+
+/* Sets is_mine[device * count + problem], which the caller has cleared. Short new problems get a
+ * `last`, the shortest the highest, so that another device can still take them over when the
+ * night is nearly done. */
+int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count,
+        bool *is_mine, struct tk_error *err);
+
+/* Removes the problems that are not due from the list. The series that they have on this machine
+ * learn in how many nights each has its turn, so that nobody expects them before. */
+int tk_plan_rotate(
+        struct tk_night *n, struct tk_plan_problem *problems, size_t *count, struct tk_error *err);
 
 #endif

@@ -1,20 +1,16 @@
-/* See selection.h.
+/* See plan_internal.h.
  *
  * A problem stays on the device that has measured it, so that its series continue. New problems go,
  * the longest first, to the device with the least to do. Their time is only an estimate, so the
  * shorter half of them is measured at the end, where idle devices can steal them (schedule/). */
-#include "nightly/plan/selection.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
+#include "config/suite.h"
 #include "core/night.h"
 #include "core/problem.h"
 #include "nightly/night.h"
+#include "nightly/plan/plan_internal.h"
 #include "store/store.h"
-#include "config/suite.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The terms: set-up and verification; making, uploading and checking the data; some 25 bursts
  * with idle gaps of seven times their length, 100 ms at most. The constants fit what the core
@@ -32,46 +28,35 @@ double tk_plan_estimate_seconds(const struct tk_problem_spec *p)
  * measured by another device. */
 enum history { NO_HISTORY, HAS_SERIES, HAS_POINTS };
 
-int tk_plan_list_history(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
-{
-	static const struct tk_db_column columns[] = {TK_MEMBER(struct tk_plan_history, device_id),
-	        TK_MEMBER(struct tk_plan_history, problem_id),
-	        TK_MEMBER(struct tk_plan_history, has_points)};
-	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_plan_history, columns);
-	return tk_store_select(n->store,
-	        "SELECT device_id, problem_id, max(EXISTS (SELECT 1 FROM measurement m WHERE"
-	        " m.series_id=s.id)) AS has_points FROM series s WHERE role='suite' GROUP BY 1, 2",
-	        TK_NO_ARGS, &type, out, err);
-}
-
 struct sharing {
 	struct tk_night *n;
 	struct tk_plan_problem *problems;
-	const struct tk_plan_problem **order; /* the longest first */
+	struct tk_plan_problem **order; /* the longest first */
 	size_t count;
 	double *load_s;        /* of each device */
 	enum history *history; /* [device * count + problem] */
 	bool *is_mine;         /* the same */
 };
 
-/* ---- what the history has ---- */
-
-static size_t find_problem(const struct sharing *s, int64_t id)
-{
-	size_t i = 0;
-	while (i < s->count && s->problems[i].id != id)
-		i++;
-	return i;
-}
-
 static int read_history(struct sharing *s, struct tk_error *err)
 {
+	struct known {
+		int64_t device_id, problem_id;
+		bool has_points;
+	};
+	static const struct tk_db_column columns[] = {TK_MEMBER(struct known, device_id),
+	        TK_MEMBER(struct known, problem_id), TK_MEMBER(struct known, has_points)};
+	static const struct tk_row_type type = TK_ROW_TYPE(struct known, columns);
 	AUTO(tk_rows) all = {0};
-	TRY(tk_plan_list_history(s->n, &all, err));
+	TRY(tk_store_select(s->n->store,
+	        "SELECT device_id, problem_id, max(EXISTS (SELECT 1 FROM measurement m WHERE"
+	        " m.series_id=s.id)) AS has_points FROM series s WHERE role='suite' GROUP BY 1, 2",
+	        TK_NO_ARGS, &type, &all, err));
 	for (size_t i = 0; i < all.count; i++) {
-		const struct tk_plan_history *h = TK_ROWS_AT(&all, struct tk_plan_history, i);
-		size_t device = tk_night_find_device_index(s->n, h->device_id);
-		size_t problem = find_problem(s, h->problem_id);
+		const struct known *h = TK_ROWS_AT(&all, struct known, i);
+		size_t device = tk_night_find_device_index(s->n, h->device_id), problem = 0;
+		while (problem < s->count && s->problems[problem].id != h->problem_id)
+			problem++;
 		if (device < s->n->device_count && problem < s->count)
 			s->history[device * s->count + problem] =
 			        h->has_points ? HAS_POINTS : HAS_SERIES;
@@ -81,19 +66,14 @@ static int read_history(struct sharing *s, struct tk_error *err)
 
 /* ---- devices of one model ---- */
 
-static bool is_same_model(const struct sharing *s, size_t a, size_t b)
-{
-	return tk_night_device_is_same_model(&s->n->devices[a], &s->n->devices[b]);
-}
-
 /* Of the devices with the strongest claim to the problem, the one with the least to do. */
-static void give(struct sharing *s, size_t first, size_t problem)
+static void give(struct sharing *s, size_t model, size_t problem)
 {
-	size_t to = first;
-	for (size_t d = first + 1; d < s->n->device_count; d++) {
+	size_t to = model;
+	for (size_t d = model + 1; d < s->n->device_count; d++) {
 		enum history claim = s->history[d * s->count + problem];
 		enum history best = s->history[to * s->count + problem];
-		if (is_same_model(s, first, d) &&
+		if (tk_night_find_model(s->n, d) == model &&
 		        (claim > best || (claim == best && s->load_s[d] < s->load_s[to])))
 			to = d;
 	}
@@ -101,50 +81,30 @@ static void give(struct sharing *s, size_t first, size_t problem)
 	s->load_s[to] += s->problems[problem].seconds;
 }
 
-static bool is_new(const struct sharing *s, size_t first, size_t problem)
+static bool is_new(const struct sharing *s, size_t model, size_t problem)
 {
-	for (size_t d = first; d < s->n->device_count; d++)
-		if (s->history[d * s->count + problem] != NO_HISTORY && is_same_model(s, first, d))
+	for (size_t d = model; d < s->n->device_count; d++)
+		if (s->history[d * s->count + problem] != NO_HISTORY &&
+		        tk_night_find_model(s->n, d) == model)
 			return false;
 	return true;
-}
-
-static size_t count_new(const struct sharing *s, size_t first)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < s->count; i++)
-		count += is_new(s, first, i);
-	return count;
-}
-
-static size_t problem_at(const struct sharing *s, size_t position)
-{
-	return (size_t)(s->order[position] - s->problems);
 }
 
 /* Known problems go first: they count as load when the new ones are distributed. */
-static void share_among_model(struct sharing *s, size_t first)
+static void share_among_model(struct sharing *s, size_t model)
 {
-	size_t new_count = count_new(s, first), given = 0;
+	size_t new_count = 0, given = 0;
 	for (size_t i = 0; i < s->count; i++)
-		if (!is_new(s, first, problem_at(s, i)))
-			give(s, first, problem_at(s, i));
-	for (size_t i = 0; i < s->count; i++) {
-		size_t problem = problem_at(s, i);
-		if (!is_new(s, first, problem))
-			continue;
-		give(s, first, problem);
-		if (++given > new_count / 2)
-			s->problems[problem].last = (int64_t)given;
-	}
-}
-
-static bool is_first_of_model(const struct sharing *s, size_t device)
-{
-	for (size_t d = 0; d < device; d++)
-		if (is_same_model(s, d, device))
-			return false;
-	return true;
+		new_count += is_new(s, model, i);
+	for (int are_new = 0; are_new <= 1; are_new++)
+		for (size_t i = 0; i < s->count; i++) {
+			size_t problem = (size_t)(s->order[i] - s->problems);
+			if (is_new(s, model, problem) != are_new)
+				continue;
+			give(s, model, problem);
+			if (are_new && ++given > new_count / 2)
+				s->order[i]->last = (int64_t)given;
+		}
 }
 
 static int compare_longest_first(const void *a, const void *b)
@@ -153,18 +113,6 @@ static int compare_longest_first(const void *a, const void *b)
 	if ((*x)->seconds != (*y)->seconds)
 		return (*x)->seconds < (*y)->seconds ? 1 : -1;
 	return (*x > *y) - (*x < *y);
-}
-
-static int share(struct sharing *s, struct tk_error *err)
-{
-	TRY(read_history(s, err));
-	for (size_t i = 0; i < s->count; i++)
-		s->order[i] = &s->problems[i];
-	qsort(s->order, s->count, sizeof *s->order, compare_longest_first);
-	for (size_t d = 0; d < s->n->device_count; d++)
-		if (is_first_of_model(s, d))
-			share_among_model(s, d);
-	return TK_OK;
 }
 
 int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems, size_t count,
@@ -177,7 +125,13 @@ int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems,
 	        .load_s = tk_calloc(n->device_count + 1, sizeof *s.load_s),
 	        .history = tk_calloc(n->device_count * count + 1, sizeof *s.history),
 	        .is_mine = is_mine};
-	int status = share(&s, err);
+	int status = read_history(&s, err);
+	for (size_t i = 0; i < count; i++)
+		s.order[i] = &problems[i];
+	qsort(s.order, count, sizeof *s.order, compare_longest_first);
+	for (size_t d = 0; !status && d < n->device_count; d++)
+		if (tk_night_find_model(n, d) == d)
+			share_among_model(&s, d);
 	free(s.order);
 	free(s.load_s);
 	free(s.history);

@@ -1,26 +1,16 @@
 /* Stage "measure": executes the scheduler's actions with worker processes, the clock and the
  * history. Every result is stored before the device's next job starts. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/rng.h"
-#include "base/try.h"
 #include "core/measurement_fields.h"
 #include "core/tune.h"
 #include "nightly/night.h"
-#include "nightly/plan/job_inputs.h"
-#include "nightly/schedule/result.h"
-#include "nightly/schedule/scheduler.h"
-#include "nightly/tune/tuned.h"
+#include "nightly/plan/suites.h"
+#include "nightly/schedule/schedule.h"
+#include "nightly/tune/tune.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The inputs are the same every night: values change power and clocks, so other values would be
  * another measurement. */
@@ -73,38 +63,19 @@ static bool recheck_is_due(const struct tk_night *n, const struct tk_night_job *
 	       tk_outcome_has_timing(result->outcome) && fraction < n->config->measure.recheck;
 }
 
-/* In a new worker, which the caller frees. `request` is that of the job. */
-static int recheck_start(struct tk_night *n, const struct tk_night_job *job,
-        const struct tk_job_request *request, struct tk_worker **out, struct tk_error *err)
+static struct tk_job_request make_recheck_request(
+        const struct tk_night *n, const struct tk_night_job *job, struct tk_job_request request)
 {
-	struct tk_job_request again = *request;
-	struct tk_worker *worker = NULL;
-	int status = tk_night_new_worker(n, job->device, NULL, &worker, err);
-	if (status)
-		return status;
-	again.seed = draw(n, job, 2) >> 33;
-	again.measure_s = fmin(again.measure_s, RECHECK_MEASURE_S);
-	if (again.max_samples > RECHECK_SAMPLES_MAX)
-		again.max_samples = RECHECK_SAMPLES_MAX;
-	if (again.min_samples > again.max_samples)
-		again.min_samples = again.max_samples;
-	status = tk_worker_start_measure(worker, &again, err);
-	if (status)
-		tk_worker_free(worker);
-	else
-		*out = worker;
-	return status;
+	request.seed = draw(n, job, 2) >> 33;
+	request.measure_s = fmin(request.measure_s, RECHECK_MEASURE_S);
+	if (request.max_samples > RECHECK_SAMPLES_MAX)
+		request.max_samples = RECHECK_SAMPLES_MAX;
+	if (request.min_samples > request.max_samples)
+		request.min_samples = request.max_samples;
+	return request;
 }
 
 /* ---- comparing ---- */
-
-static void copy_member(
-        json_t *to, const struct tk_job_result *from, enum tk_measurement_field field)
-{
-	json_t *value = tk_measurement_get_field(from->result, field);
-	if (value)
-		json_object_set(to, tk_measurement_field_key(field), value);
-}
 
 static void describe(struct tk_job_result *first, const struct tk_job_result *again)
 {
@@ -114,7 +85,8 @@ static void describe(struct tk_job_result *first, const struct tk_job_result *ag
 	tk_measurement_set_text(o, TK_MEASUREMENT_OUTCOME, tk_outcome_name(again->outcome));
 	tk_measurement_set_text(o, TK_MEASUREMENT_MESSAGE, again->message);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		copy_member(o, again, fields[i]);
+		json_object_set(o, tk_measurement_field_key(fields[i]),
+		        tk_measurement_get_field(again->result, fields[i]));
 	json_object_set_new(o, "wall_s", json_real(again->wall_s));
 	json_object_set_new(first->result, "recheck", o);
 }
@@ -128,18 +100,15 @@ static void set_outcome(
 	tk_measurement_set_text(first->result, TK_MEASUREMENT_MESSAGE, first->message);
 }
 
-/* Intervals, so that a few scattered samples are no difference. */
-static bool differs(
-        const struct tk_job_result *fast, const struct tk_job_result *slow, double min_ns)
-{
-	return slow->time.lo > TIMES_MAX * fast->time.hi && slow->time.lo - fast->time.hi > min_ns;
-}
-
 static bool compare_times(
         struct tk_job_result *first, const struct tk_job_result *again, double min_ns)
 {
 	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE], text[128];
-	if (!differs(first, again, min_ns) && !differs(again, first, min_ns))
+	const struct tk_job_result *fast = first->time.lo < again->time.lo ? first : again,
+	                           *slow = fast == first ? again : first;
+	/* intervals, so that a few scattered samples are no difference */
+	if (!(slow->time.lo > TIMES_MAX * fast->time.hi) ||
+	        !(slow->time.lo - fast->time.hi > min_ns))
 		return false;
 	snprintf(text, sizeof text, "a new process took %s instead of %s",
 	        tk_format_value(again->time.median, "ns", a),
@@ -157,7 +126,8 @@ static bool recheck_compare(
 {
 	describe(first, again);
 	if (again->outcome == TK_OUTCOME_WRONG || again->outcome == TK_OUTCOME_IMPLAUSIBLE) {
-		copy_member(first->result, again, TK_MEASUREMENT_VERIFY);
+		json_object_set(first->result, tk_measurement_field_key(TK_MEASUREMENT_VERIFY),
+		        tk_measurement_get_field(again->result, TK_MEASUREMENT_VERIFY));
 		set_outcome(first, again->outcome, "in a new process: ", again->message);
 		return true;
 	}
@@ -224,7 +194,7 @@ static int prepare_job(struct measurement *m, size_t index, struct tk_night_devi
 	}
 	bool found = false;
 	if (strcmp(out->series.config, TK_TUNE_CONFIG) == 0)
-		TRY(tk_tuned_find(store, &out->series, out->row->options, true, &out->tuning_row,
+		TRY(tk_tuned_find(store, out->series.id, out->row->options, true, &out->tuning_row,
 		        &found, err));
 	/* without a configuration that works the default is used */
 	out->tuning = found && *out->tuning_row.config ? &out->tuning_row : NULL;
@@ -241,8 +211,7 @@ static void show_progress(struct measurement *m, const struct tk_night_job *job)
 
 static bool is_night_budget_spent(const struct tk_night *n)
 {
-	double spent_s = (double)(tk_clock_monotonic_ns() - n->started_mono_ns) / 1e9;
-	return n->config->budgets.night_s > 0 && spent_s > n->config->budgets.night_s;
+	return n->config->budgets.night_s > 0 && tk_night_elapsed_s(n) > n->config->budgets.night_s;
 }
 
 static struct tk_job_request make_request(
@@ -269,13 +238,12 @@ static int start_worker(struct measurement *m, struct slot *slot, const struct t
 }
 
 /* A job that ends without being run is stored at once. */
-static int start_job(
-        struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
+static int start_job(struct measurement *m, size_t device, size_t index, struct tk_error *err)
 {
-	struct slot *slot = &m->slots[action->device];
+	struct slot *slot = &m->slots[device];
 	struct tk_night_job *job = &slot->job;
-	slot->job_index = action->jobs[0];
-	TRY(prepare_job(m, slot->job_index, &m->n->devices[action->device], job, err));
+	slot->job_index = index;
+	TRY(prepare_job(m, index, &m->n->devices[device], job, err));
 	show_progress(m, job);
 	if (!*job->row->backend_path)
 		TRY(tk_night_store_outcome(
@@ -285,42 +253,38 @@ static int start_job(
 		        "the night's budget (budgets.night) was spent", err));
 	else
 		return start_worker(m, slot, job, err);
-	tk_scheduler_handle(m->scheduler, TK_EVENT_JOB_FINISHED, action->device);
+	tk_scheduler_finish(m->scheduler, device);
 	return TK_OK;
 }
 
 /* The job that was running when a device was lost gets its worker's answer; the other jobs only get
  * the fact that the device was lost. */
-static int fail_job(
-        struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
+static int fail_job(struct measurement *m, size_t device, size_t index, struct tk_error *err)
 {
-	struct slot *slot =
-	        action->device == TK_SCHEDULER_NOWHERE ? NULL : &m->slots[action->device];
-	struct tk_night_device *device = slot ? &m->n->devices[action->device] : NULL;
+	struct slot *slot = device == TK_SCHEDULER_NOWHERE ? NULL : &m->slots[device];
 	struct tk_night_job job;
-	TRY(prepare_job(m, action->jobs[0], device, &job, err));
+	TRY(prepare_job(m, index, slot ? &m->n->devices[device] : NULL, &job, err));
 	show_progress(m, &job);
-	if (slot && slot->job_index == action->jobs[0] &&
-	        slot->loss.outcome == TK_OUTCOME_NO_DEVICE)
+	if (slot && slot->job_index == index && slot->loss.outcome == TK_OUTCOME_NO_DEVICE)
 		return tk_night_store_result(m->n, &slot->job, &slot->loss, err);
 	if (!*job.row->backend_path)
 		return tk_night_store_outcome(
 		        m->n, &job, TK_OUTCOME_BUILD_FAILED, job.build.message, err);
 	return tk_night_store_outcome(m->n, &job, TK_OUTCOME_NO_DEVICE,
-	        device ? "the device was lost during this night"
-	               : "the device of this series is not present",
+	        slot ? "the device was lost during this night"
+	             : "the device of this series is not present",
 	        err);
 }
 
 /* Stored before any of the jobs starts, so that a resumed night does not give them back. */
-static int assign_jobs(
-        struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
+static int assign_jobs(struct measurement *m, size_t device, const size_t *jobs, size_t count,
+        struct tk_error *err)
 {
-	int64_t *ids = tk_calloc(action->job_count, sizeof *ids);
-	for (size_t i = 0; i < action->job_count; i++)
-		ids[i] = job_at(m, action->jobs[i])->id;
-	int status = tk_store_assign_jobs(
-	        m->n->store, ids, action->job_count, m->n->devices[action->device].device_id, err);
+	int64_t *ids = tk_calloc(count, sizeof *ids);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = job_at(m, jobs[i])->id;
+	int status =
+	        tk_store_assign_jobs(m->n->store, ids, count, m->n->devices[device].device_id, err);
 	free(ids);
 	return status;
 }
@@ -335,13 +299,13 @@ static int finish_job(
 	slot->worker = NULL;
 	if (result->outcome != TK_OUTCOME_NO_DEVICE || tk_night_device_is_cpu(d)) {
 		int status = tk_night_store_result(m->n, &slot->job, result, err);
-		tk_scheduler_handle(m->scheduler, TK_EVENT_JOB_FINISHED, device);
+		tk_scheduler_finish(m->scheduler, device);
 		return status;
 	}
 	d->lost = true;
 	tk_log(TK_LOG_WARN, "lost", NULL, "device %s was lost: %s", d->slug, result->message);
 	slot->loss = *result;
-	tk_scheduler_handle(m->scheduler, TK_EVENT_DEVICE_LOST, device);
+	tk_scheduler_lose(m->scheduler, device);
 	return TK_OK;
 }
 
@@ -349,9 +313,11 @@ static int finish_job(
 static int start_recheck(struct measurement *m, struct slot *slot,
         const struct tk_job_result *first, struct tk_error *err)
 {
-	struct tk_job_request request = make_request(m, &slot->job);
+	struct tk_job_request request =
+	        make_recheck_request(m->n, &slot->job, make_request(m, &slot->job));
 	slot->first = *first;
-	TRY(recheck_start(m->n, &slot->job, &request, &slot->recheck, err));
+	TRY(tk_night_new_worker(m->n, slot->job.device, NULL, &slot->recheck, err));
+	TRY(tk_worker_start_measure(slot->recheck, &request, err));
 	slot->worker = slot->recheck;
 	return TK_OK;
 }
@@ -426,38 +392,27 @@ static int wait_for_workers(struct measurement *m, struct tk_error *err)
 
 /* ---- the stage ---- */
 
-static int act(
-        struct measurement *m, const struct tk_scheduler_action *action, struct tk_error *err)
-{
-	switch (action->kind) {
-	case TK_ACTION_ASSIGN:
-		return assign_jobs(m, action, err);
-	case TK_ACTION_RUN:
-		return start_job(m, action, err);
-	case TK_ACTION_FAIL:
-		return fail_job(m, action, err);
-	case TK_ACTION_WAIT:
-		return wait_for_workers(m, err);
-	case TK_ACTION_DONE:
-		break;
-	}
-	return TK_OK;
-}
-
 static int run_jobs(struct measurement *m, struct tk_error *err)
 {
-	struct tk_scheduler_action action;
-	int status = TK_OK;
-	do {
-		if (tk_cancel_is_requested())
-			tk_scheduler_handle(m->scheduler, TK_EVENT_STOP, TK_SCHEDULER_NOWHERE);
-		action = tk_scheduler_next(m->scheduler);
-		status = act(m, &action, err);
-	} while (!status && action.kind != TK_ACTION_DONE);
-	if (!status && tk_cancel_is_requested())
-		return tk_fail(err, TK_ECANCELED,
-		        "stopped on request; `tracker nightly --resume` continues");
-	return status;
+	size_t device, job, count;
+	const size_t *jobs;
+	for (;;) {
+		bool is_stopping = tk_cancel_is_requested();
+		if ((count = tk_scheduler_assign(m->scheduler, &device, &jobs)))
+			TRY(assign_jobs(m, device, jobs, count, err));
+		else if (!is_stopping && tk_scheduler_fail(m->scheduler, &device, &job))
+			TRY(fail_job(m, device, job, err));
+		else if (!is_stopping && tk_scheduler_start(m->scheduler, &device, &job))
+			TRY(job == TK_SCHEDULER_NOWHERE ? TK_OK : start_job(m, device, job, err));
+		else if (tk_scheduler_is_running(m->scheduler))
+			TRY(wait_for_workers(m, err));
+		else
+			break;
+	}
+	return tk_cancel_is_requested()
+	               ? tk_fail(err, TK_ECANCELED,
+	                         "stopped on request; `tracker nightly --resume` continues")
+	               : TK_OK;
 }
 
 /* Starting a process, its driver context and its library takes as long as many a job, so the
@@ -481,30 +436,26 @@ static int prestart_workers(struct measurement *m, struct tk_error *err)
 static int prepare(struct measurement *m, struct tk_error *err)
 {
 	struct tk_night *n = m->n;
-	m->slots = tk_calloc(n->device_count + 1, sizeof *m->slots);
-	m->fds = tk_calloc(n->device_count + 1, sizeof *m->fds);
 	TRY(tk_night_count_stored_results(n, err));
 	m->started = n->report->jobs;
 	TRY(tk_night_jobs_list(n, &m->jobs, err));
-	TRY(tk_night_jobs_schedule(n, &m->jobs, &m->scheduler, err));
+	m->scheduler = tk_scheduler_new(n, &m->jobs);
 	return prestart_workers(m, err);
-}
-
-static void free_slot(struct slot *slot)
-{
-	tk_worker_free(slot->recheck);
-	tk_job_result_free(&slot->first);
-	tk_job_result_free(&slot->loss);
 }
 
 int tk_night_measure(struct tk_night *n, struct tk_error *err)
 {
-	struct measurement m = {.n = n};
+	struct measurement m = {.n = n,
+	        .slots = tk_calloc(n->device_count + 1, sizeof *m.slots),
+	        .fds = tk_calloc(n->device_count + 1, sizeof *m.fds)};
 	int status = prepare(&m, err);
 	if (!status)
 		status = run_jobs(&m, err);
-	for (size_t d = 0; m.slots && d < n->device_count; d++)
-		free_slot(&m.slots[d]);
+	for (size_t d = 0; d < n->device_count; d++) {
+		tk_worker_free(m.slots[d].recheck);
+		tk_job_result_free(&m.slots[d].first);
+		tk_job_result_free(&m.slots[d].loss);
+	}
 	tk_scheduler_free(m.scheduler);
 	tk_rows_free(&m.jobs);
 	free(m.slots);

@@ -1,10 +1,5 @@
-/* See result.h. */
-#include "nightly/schedule/result.h"
-
-#include "base/error.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+/* See schedule.h. */
+#include "base/base.h"
 #include "build/build.h"
 #include "core/kernel_package.h"
 #include "core/limits.h"
@@ -13,12 +8,10 @@
 #include "core/problem.h"
 #include "core/tune.h"
 #include "nightly/night.h"
+#include "nightly/schedule/schedule.h"
 #include "store/tuning.h"
 #include "worker/worker.h"
-
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* ---- points ---- */
 
@@ -47,16 +40,6 @@ static struct tk_point make_time_point(const struct tk_job_result *r, int64_t se
 	        .flags = r->outcome == TK_OUTCOME_THROTTLED  ? TK_POINT_THROTTLED
 	                 : r->outcome == TK_OUTCOME_UNSTABLE ? TK_POINT_UNSTABLE
 	                                                     : 0};
-}
-
-static void copy_samples(const json_t *result, struct points *out)
-{
-	const json_t *list = tk_measurement_get_field(result, TK_MEASUREMENT_SAMPLES);
-	size_t count = json_array_size(list);
-	out->samples = tk_calloc(count + 1, sizeof *out->samples);
-	for (size_t i = 0; i < count; i++)
-		out->samples[i] = json_number_value(json_array_get(list, i));
-	out->sample_count = count;
 }
 
 /* An additional metric of a run, which gets its own series. */
@@ -117,11 +100,9 @@ static int add_extra_points(struct tk_night *n, const struct tk_night_job *job,
 	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO, NAN),
 	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_LO, 0),
 	                tk_measurement_get_number(result, TK_MEASUREMENT_IN_CONTEXT_RATIO_HI, 0)}};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		if (!all[i].is_wanted || !(all[i].value > 0))
-			continue;
-		TRY(add_extra_point(n, &job->series, &all[i], out, err));
-	}
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].is_wanted && all[i].value > 0)
+			TRY(add_extra_point(n, &job->series, &all[i], out, err));
 	return TK_OK;
 }
 
@@ -130,8 +111,12 @@ static int make_points(struct tk_night *n, const struct tk_night_job *job,
 {
 	if (!r->result || !tk_outcome_has_timing(r->outcome))
 		return TK_OK;
+	const json_t *samples = tk_measurement_get_field(r->result, TK_MEASUREMENT_SAMPLES);
 	out->list[out->count++] = make_time_point(r, job->series.id);
-	copy_samples(r->result, out);
+	out->sample_count = json_array_size(samples);
+	out->samples = tk_calloc(out->sample_count + 1, sizeof *out->samples);
+	for (size_t i = 0; i < out->sample_count; i++)
+		out->samples[i] = json_number_value(json_array_get(samples, i));
 	return job->series.role == TK_ROLE_SUITE ? add_extra_points(n, job, r->result, out, err)
 	                                         : TK_OK;
 }
@@ -145,7 +130,7 @@ static char *encode_attributes(const struct tk_night_job *job, json_t *result, b
 	        TK_MEASUREMENT_MESSAGE, TK_MEASUREMENT_SAMPLES, TK_MEASUREMENT_MEDIAN,
 	        TK_MEASUREMENT_LO, TK_MEASUREMENT_HI, TK_MEASUREMENT_N, TK_MEASUREMENT_MIN,
 	        TK_MEASUREMENT_Q25, TK_MEASUREMENT_Q75, TK_MEASUREMENT_P95};
-	json_t *copy = tk_check_memory(result ? json_copy(result) : json_object());
+	json_auto_t *copy = tk_check_memory(result ? json_copy(result) : json_object());
 
 	for (size_t i = 0; i < (has_point ? sizeof stored / sizeof *stored : 3); i++)
 		json_object_del(copy, tk_measurement_field_key(stored[i]));
@@ -155,10 +140,7 @@ static char *encode_attributes(const struct tk_night_job *job, json_t *result, b
 		json_object_set_new(copy, TK_RUN_CONFIG, json_string(job->tuning->config));
 		json_object_set_new(copy, TK_RUN_TUNING, json_string(job->tuning->uid));
 	}
-	char *text = tk_check_memory(json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS));
-
-	json_decref(copy);
-	return text;
+	return tk_check_memory(json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS));
 }
 
 static int put_run(struct tk_night *n, const struct tk_night_job *job,
@@ -232,18 +214,14 @@ static int put_ceiling(struct tk_night *n, const struct tk_night_job *job,
 
 /* ---- counts ---- */
 
-static bool is_verified(const json_t *result)
-{
-	const json_t *verify = tk_measurement_get_field(result, TK_MEASUREMENT_VERIFY);
-	return json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
-	       json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_PASSED));
-}
-
 static void count_result(
         struct tk_night_report *report, enum tk_outcome outcome, const json_t *result)
 {
+	const json_t *verify = tk_measurement_get_field(result, TK_MEASUREMENT_VERIFY);
 	report->jobs++;
-	report->verified += is_verified(result);
+	report->verified +=
+	        json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_DONE)) &&
+	        json_is_true(tk_measurement_get_field(verify, TK_MEASUREMENT_VERIFY_PASSED));
 	report->unstable += outcome == TK_OUTCOME_UNSTABLE;
 	if (tk_outcome_has_timing(outcome))
 		report->measured++;
@@ -262,24 +240,15 @@ static void count_result(
 int tk_night_count_stored_results(struct tk_night *n, struct tk_error *err)
 {
 	AUTO(tk_rows) runs = {0};
-	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq",
-	        TK_ARGS(n->night_id), &runs, err));
+	TRY(tk_store_list(n->store, TK_TABLE_run, "night_id=?1 ORDER BY seq", TK_ARGS(n->night_id),
+	        &runs, err));
 	for (size_t i = 0; i < runs.count; i++) {
 		const struct tk_run_row *run = TK_ROWS_AT(&runs, struct tk_run_row, i);
-		json_t *attributes = json_loads(run->attributes, 0, NULL);
+		json_auto_t *attributes = json_loads(run->attributes, 0, NULL);
 		if (run->outcome < TK_OUTCOME_COUNT)
 			count_result(n->report, run->outcome, attributes);
-		json_decref(attributes);
 	}
 	return TK_OK;
-}
-
-static void log_failure(const struct tk_night_job *job, const struct tk_job_result *r)
-{
-	const char *outcome = tk_outcome_name(r->outcome);
-	if (!tk_outcome_has_timing(r->outcome) && r->outcome != TK_OUTCOME_UNSUPPORTED)
-		tk_log(TK_LOG_WARN, outcome, NULL, "%s: %s%s%s", job->series.slug, outcome,
-		        *r->message ? ": " : "", r->message);
 }
 
 int tk_night_store_result(struct tk_night *n, const struct tk_night_job *job,
@@ -293,7 +262,11 @@ int tk_night_store_result(struct tk_night *n, const struct tk_night_job *job,
 		status = put_ceiling(n, job, result, err);
 	if (!status) {
 		count_result(n->report, result->outcome, result->result);
-		log_failure(job, result);
+		if (!tk_outcome_has_timing(result->outcome) &&
+		        result->outcome != TK_OUTCOME_UNSUPPORTED)
+			tk_log(TK_LOG_WARN, tk_outcome_name(result->outcome), NULL, "%s: %s%s%s",
+			        job->series.slug, tk_outcome_name(result->outcome),
+			        *result->message ? ": " : "", result->message);
 	}
 	free(points.samples);
 	tk_job_result_free(result);

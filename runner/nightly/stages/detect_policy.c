@@ -1,15 +1,6 @@
 /* Stage "detect": verdicts, change points and alerts of the night; and detect_policy.h. */
 #include "nightly/stages/detect_policy.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "config/acks.h"
 #include "config/config.h"
 #include "decide/decide.h"
@@ -28,10 +19,16 @@ struct tk_detect_options tk_detect_policy_thresholds(const struct tk_config *con
 	        .now_s = tk_clock_now_s()};
 }
 
-static void copy_rules(struct tk_detect_policy *policy)
+static int load_acks(const char *path, struct tk_detect_policy *policy, struct tk_error *err)
 {
-	size_t count = policy->acks->count;
-	policy->rules = tk_calloc(count + 1, sizeof *policy->rules);
+	int status = tk_acks_load(path, tk_filter_keys(), &policy->acks, err);
+	if (status)
+		return status == TK_ENOTFOUND
+		               ? tk_fail(err, TK_ECONFIG,
+		                         "no file %s; expected a list of acknowledgements", path)
+		               : status;
+	size_t count = policy->options.ack_count = policy->acks->count;
+	policy->options.acks = policy->rules = tk_calloc(count + 1, sizeof *policy->rules);
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_ack *a = &policy->acks->at[i];
 		policy->rules[i] = (struct tk_ack_rule){.filters = (const char *const *)a->filters,
@@ -41,19 +38,7 @@ static void copy_rules(struct tk_detect_policy *policy)
 		        .note = a->note,
 		        .until_s = a->until_s};
 	}
-	policy->options.acks = policy->rules;
-	policy->options.ack_count = count;
-}
-
-static int load_acks(const char *path, struct tk_detect_policy *policy, struct tk_error *err)
-{
-	int status = tk_acks_load(path, tk_filter_keys(), &policy->acks, err);
-	if (status == TK_ENOTFOUND)
-		return tk_fail(
-		        err, TK_ECONFIG, "no file %s; expected a list of acknowledgements", path);
-	if (!status)
-		copy_rules(policy);
-	return status;
+	return TK_OK;
 }
 
 int tk_detect_policy_load(const struct tk_config *c, const char *acks_path,

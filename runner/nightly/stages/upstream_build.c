@@ -1,19 +1,10 @@
 /* See upstream_build.h. */
 #include "nightly/stages/upstream_build.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/signature.h"
-#include "base/suggest.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "build/build.h"
 #include "config/config.h"
-#include "nightly/plan/problem_list.h"
+#include "nightly/plan/suites.h"
 #include "upstream/repo.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void tk_upstream_init_repo(
@@ -57,13 +48,11 @@ static void suggest_adapter(const char *dir, const char *name, char *out, size_t
 	size_t count = 0;
 	if (*out || !dir || tk_dir_list(dir, &names, &count, NULL))
 		return;
-	const char **known = tk_calloc(count + 1, sizeof *known);
-	for (size_t i = 0; i < count; i++)
-		known[i] = names[i];
-	const char *near = tk_suggest_name(name, known);
+	names = tk_reallocarray(names, count + 1, sizeof *names);
+	names[count] = NULL;
+	const char *near = tk_suggest_name(name, (const char *const *)names);
 	if (near)
 		snprintf(out, size, "%s", near);
-	free(known);
 	tk_names_free(names, count);
 }
 
@@ -71,10 +60,10 @@ static int fail_unknown_adapter(
         const struct tk_config *config, const char *name, const char *program, struct tk_error *err)
 {
 	const char *users = config->adapter_path;
-	char *shipped = tk_path_join(tk_path_data_dir(), "kernels/adapters"), near[128] = "";
+	AUTO_TEXT shipped = tk_path_join(tk_path_data_dir(), "kernels/adapters");
+	char near[128] = "";
 	suggest_adapter(users, name, near, sizeof near);
 	suggest_adapter(shipped, name, near, sizeof near);
-	free(shipped);
 	return tk_fail(err, TK_ENOTFOUND, "unknown adapter \"%s\": %s does not exist%s%s%s%s%s%s",
 	        name, program, users ? ", and neither does one in " : "", users ? users : "",
 	        users ? " (paths.adapters)" : "", *near ? "; did you mean \"" : "", near,
@@ -194,7 +183,7 @@ static int add_revision(
 	return TK_OK;
 }
 
-static int import_bundle(const struct tk_config *config, const char *file, char ***keys,
+int tk_upstream_import_bundle(const struct tk_config *config, const char *file, char ***keys,
         size_t *count, struct tk_error *err)
 {
 	size_t imported = 0;
@@ -206,29 +195,21 @@ int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upst
         const char *file, struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	char **keys = NULL;
-	size_t key_count = 0, n = 0;
-	int status = import_bundle(config, file, &keys, &key_count, err);
-	if (status)
-		return status;
-	struct tk_revision *list = tk_calloc(key_count + 1, sizeof *list);
+	size_t key_count = 0;
+	TRY(tk_upstream_import_bundle(config, file, &keys, &key_count, err));
+	int status = TK_OK;
+	*out = tk_calloc(key_count + 1, sizeof **out);
 	for (size_t i = 0; !status && i < key_count; i++) {
-		struct tk_artifact *a = NULL;
+		AUTO_PTR(tk_artifact) a = NULL;
 		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
 		if (!status && strcmp(a->upstream, u->name) == 0)
-			status = add_revision(a, list, &n, err);
-		tk_artifact_free(a);
+			status = add_revision(a, *out, count, err);
 	}
 	tk_names_free(keys, key_count);
-	if (!status && !n)
-		status = tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
-	if (status) {
-		free(list);
-		return status;
-	}
-	qsort(list, n, sizeof *list, compare_age);
-	*out = list;
-	*count = n;
-	return TK_OK;
+	qsort(*out, *count, sizeof **out, compare_age);
+	return status || *count
+	               ? status
+	               : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
 }
 
 int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_upstream_config *u,
@@ -236,16 +217,16 @@ int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_ups
 {
 	char **keys = NULL;
 	size_t count = 0;
-	int status = import_bundle(config, file, &keys, &count, err);
+	int status = tk_upstream_import_bundle(config, file, &keys, &count, err);
 	*out = NULL;
 	for (size_t i = 0; !status && i < count && !*out; i++) {
-		struct tk_artifact *a = NULL;
+		AUTO_PTR(tk_artifact) a = NULL;
 		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
 		if (!status && strcmp(a->upstream, u->name) == 0 &&
-		        strcmp(a->revision, revision) == 0)
+		        strcmp(a->revision, revision) == 0) {
 			*out = a;
-		else
-			tk_artifact_free(a);
+			a = NULL;
+		}
 	}
 	tk_names_free(keys, count);
 	return status || *out ? status

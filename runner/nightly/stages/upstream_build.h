@@ -2,11 +2,10 @@
  * night and the backfill all build through it. */
 #ifndef TK_UPSTREAM_BUILD_H
 #define TK_UPSTREAM_BUILD_H
-#include <stddef.h>
+#include "base/base.h"
 
 struct tk_artifact;
 struct tk_config;
-struct tk_error;
 struct tk_repo;
 struct tk_revision;
 struct tk_upstream_config;
@@ -24,9 +23,11 @@ int tk_upstream_check_adapter(
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
 
-/* Imports the builds of a bundle into the cache and lists the revisions of `u` among them, newest
- * first. The caller frees *out. TK_ENOTFOUND: there is none; TK_EDATA: a build lacks its commit
- * time. */
+/* Imports the builds of a bundle into the cache, where its signature is valid; tk_names_free(). */
+int tk_upstream_import_bundle(const struct tk_config *config, const char *file, char ***keys,
+        size_t *count, struct tk_error *err);
+/* The same, and lists the revisions of `u` among them, newest first. The caller frees *out in any
+ * case. TK_ENOTFOUND: there is none; TK_EDATA: a build lacks its commit time. */
 int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *file, struct tk_revision **out, size_t *count, struct tk_error *err);
 /* The build of a revision in a bundle, the one that a night would measure. */

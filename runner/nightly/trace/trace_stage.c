@@ -3,22 +3,19 @@
  * stored as that of `tracker trace --base --head`; the verdicts then say it. Within budgets.trace,
  * the worst regression of each backend first. What had no time follows in the next night, as long
  * as the verdict stands. */
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/try.h"
+#include "base/base.h"
+#include "core/trace_file.h"
 #include "nightly/compare/ab_test.h"
-#include "nightly/kernel_report.h"
 #include "nightly/night.h"
 #include "nightly/plan/modules.h"
-#include "nightly/trace/trace_job.h"
-#include "store/store.h"
+#include "nightly/plan/plan_internal.h"
+#include "nightly/trace/recorded_run.h"
 #include "profile/trace.h"
+#include "store/store.h"
 #include "worker/worker.h"
+#include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- one comparison ---- */
@@ -104,43 +101,36 @@ static int run_side(
 	return tk_trace_job_run(&job, &j->side[k].runs, run, err);
 }
 
-/* As `tracker trace --format=json` prints it. */
-static json_t *encode(const struct comparison *j, const struct tk_trace_results *results)
+static int store(struct tk_night *n, const struct comparison *j,
+        const struct tk_trace_results *results, struct tk_error *err)
 {
+	const struct tk_series_row *series = &j->test.series;
 	const struct regression *r = j->row;
-	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o}", "schema", "tracker-trace/1",
+	/* as `tracker trace --format=json` prints it */
+	json_auto_t *o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o}", "schema", "tracker-trace/1",
 	        "backend", tk_json_text(r->backend), "device", tk_json_text(r->device),
 	        "device_model", tk_json_text(r->device_name), "problem", j->test.problem.text,
 	        "title", tk_json_text(r->title), "base", tk_json_text(r->good_rev), "head",
 	        tk_json_text(r->bad_rev));
 	tk_trace_results_encode(results, o);
-	return o;
-}
-
-static int store(struct tk_night *n, const struct comparison *j,
-        const struct tk_trace_results *results, struct tk_error *err)
-{
-	const struct tk_series_row *series = &j->test.series;
-	json_t *o = encode(j, results);
 	AUTO_TEXT result = tk_kernel_report_dump(o);
 	AUTO_TEXT timeline = tk_kernel_report_dump(j->timeline);
 	struct tk_kernel_report_row row = {.kind = TK_KERNEL_REPORT_TRACE,
 	        .device_id = series->device_id,
 	        .environment_id = j->test.device->environment_id,
 	        .problem_id = series->problem_id,
-	        .upstream = j->row->upstream,
-	        .revision = j->row->bad_rev,
+	        .upstream = r->upstream,
+	        .revision = r->bad_rev,
 	        .artifact_key = j->test.side[TK_AB_HEAD].artifact_key,
 	        .backend = series->backend,
 	        .options = j->test.side[TK_AB_HEAD].options,
 	        .config = series->config,
 	        .mode = series->mode,
-	        .base = j->row->good_rev,
+	        .base = r->good_rev,
 	        .started_s = j->started_s,
 	        .result = result,
 	        .timeline = timeline};
 	int64_t id;
-	json_decref(o);
 	return tk_store_put(n->store, TK_TABLE_kernel_report, &row, &id, err);
 }
 
@@ -191,50 +181,35 @@ static int list_regressions(struct tk_night *n, struct tk_rows *out, struct tk_e
 	        TK_ARGS(n->night_id), &type, out, err);
 }
 
-/* *found: false where an earlier night compared it, or a build of it does not record or is not in
- * the cache. */
-static int find_comparison(
-        struct search *s, struct comparison *j, bool *found, struct tk_error *err)
+/* One that an earlier night compared, or of which a build does not record or is not in the cache,
+ * is left out. A comparison that fails, or has no time, is none. */
+static int compare(struct search *s, const struct regression *r, struct tk_error *err)
 {
-	const struct regression *r = j->row;
+	struct comparison j = {.row = r, .deadline_s = s->deadline_s};
 	struct tk_series_row series;
 	struct tk_error reason = {0};
 	AUTO_TEXT stored = NULL;
-	*found = false;
 	TRY(tk_store_get(s->n->store, TK_TABLE_series, r->series_id, &series, err));
 	TRY(tk_store_find_comparison(
 	        s->n->store, &series, r->upstream, r->good_rev, r->bad_rev, &stored, err));
 	if (stored)
 		return TK_OK;
-	int status = open_comparison(s->n, j, &reason);
-	*found = !status;
+	int status = open_comparison(s->n, &j, &reason);
+	bool is_fatal = status && status != TK_ENOTFOUND;
 	if (status == TK_ENOTFOUND) {
 		tk_log(TK_LOG_DEBUG, "trace", NULL, "%s is not traced: %s", r->series,
 		        reason.message);
-		return TK_OK;
-	}
-	return status ? tk_fail(err, status, "%s", reason.message) : TK_OK;
-}
-
-/* A comparison that fails, or has no time, is none. */
-static int compare(struct search *s, const struct regression *r, struct tk_error *err)
-{
-	struct comparison j = {.row = r, .deadline_s = s->deadline_s};
-	struct tk_error reason = {0};
-	bool found;
-	int status = find_comparison(s, &j, &found, err);
-	if (!status && found) {
+	} else if (!status) {
 		tk_night_announce_stage(s->n, "trace", r->series);
 		status = run_comparison(s->n, &j, &reason);
 		s->stored += !status;
-		if (status && !tk_night_is_fatal(status))
+		is_fatal = tk_night_is_fatal(status);
+		if (status && !is_fatal)
 			tk_log(TK_LOG_WARN, "trace", NULL, "%s: no comparison: %s", r->series,
 			        reason.message);
-		status = tk_night_is_fatal(status) ? tk_fail(err, status, "%s", reason.message)
-		                                   : TK_OK;
 	}
 	close_comparison(&j);
-	return status;
+	return is_fatal ? tk_fail(err, status, "%s", reason.message) : TK_OK;
 }
 
 static int compare_all(struct search *s, struct tk_error *err)
@@ -261,4 +236,109 @@ int tk_night_trace(struct tk_night *n, struct tk_error *err)
 		        "the comparisons are stored, but the verdicts of the night do not name "
 		        "them; run `tracker detect`");
 	return TK_OK;
+}
+
+/* ---- one run ---- */
+
+int tk_trace_file_open(int *fd, struct tk_error *err)
+{
+	*fd = memfd_create("tracker-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0 || ftruncate(*fd, TK_TRACE_FILE_MAX) != 0 ||
+	        fcntl(*fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
+		return tk_fail_errno(err, "the file of the trace");
+	return TK_OK;
+}
+
+static int read_trace(
+        struct tk_trace_job *job, struct tk_trace_runs *out, size_t run, struct tk_error *err)
+{
+	AUTO(tk_trace) t = {0};
+	TRY(tk_trace_read(job->fd, &t, err));
+	TRY(tk_trace_runs_add(out, run, &t, err));
+	return job->observe ? job->observe(job->arg, &t, err) : TK_OK;
+}
+
+static int run_job(
+        struct tk_trace_job *job, struct tk_trace_runs *out, size_t run, struct tk_error *err)
+{
+	AUTO(tk_job_result) r = {0};
+	if (job->fd && fallocate(job->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+	                       TK_TRACE_FILE_MAX) != 0) /* it begins empty */
+		return tk_fail_errno(err, "the file of the trace");
+	TRY(tk_worker_measure(job->worker, job->request, &r, err));
+	if (!tk_outcome_has_timing(r.outcome)) {
+		job->failed = r.outcome != TK_OUTCOME_UNSUPPORTED;
+		return tk_fail(err, TK_EDATA, "%s: %s", tk_outcome_name(r.outcome), r.message);
+	}
+	out->median_ns[run] = r.time.median;
+	out->clock_mhz[run] = r.time.clock_mhz;
+	return job->fd ? read_trace(job, out, run, err) : TK_OK;
+}
+
+int tk_trace_job_run(
+        struct tk_trace_job *job, struct tk_trace_runs *out, size_t run, struct tk_error *err)
+{
+	int status = run_job(job, out, run, err);
+	tk_worker_end_process(job->worker, 0.5);
+	return status;
+}
+
+/* ---- stored reports ---- */
+
+char *tk_kernel_report_dump(const json_t *o)
+{
+	return o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12)) : tk_strdup("");
+}
+
+/* A build of an upstream lies in <cache>/artifacts/KEY/. Any other file is an installed backend. */
+static int load_reported(
+        const struct tk_kernel_report_place *p, struct tk_artifact **out, struct tk_error *err)
+{
+	char key[TK_HASH_HEX_SIZE];
+	AUTO_TEXT folder = tk_path_join(p->config->cache_dir, "artifacts/");
+	size_t length = strlen(folder);
+	if (strncmp(p->backend_path, folder, length) != 0 ||
+	        strlen(p->backend_path + length) < sizeof key)
+		return tk_artifact_load_installed(p->backend_path, p->backend, out, err);
+	memcpy(key, p->backend_path + length, sizeof key - 1);
+	key[sizeof key - 1] = '\0';
+	return tk_artifact_load(p->config->cache_dir, key, out, err);
+}
+
+static int put_report(struct tk_night *n, const struct tk_kernel_report_place *p,
+        const struct tk_artifact *a, struct tk_kernel_report_row *row, struct tk_error *err)
+{
+	struct tk_night_device device = {
+	        .layer = tk_modules_find_device(p->modules, p->device_kind),
+	        .index = p->device_index,
+	        .info = p->device_info};
+	int64_t id;
+	if (!device.layer)
+		return tk_fail(err, TK_ENOTFOUND, "no device layer for %s", p->device_kind);
+	tk_night_device_set_slug(&device, p->device_count > 1);
+	TRY(tk_night_put_machine(n, err));
+	TRY(tk_night_put_device(n, &device, err));
+	TRY(tk_plan_put_problem(n, p->problem, "", "", &row->problem_id, err));
+	row->device_id = device.device_id;
+	row->environment_id = device.environment_id;
+	row->upstream = a->upstream;
+	row->revision = a->revision;
+	row->artifact_key = a->key;
+	row->backend = p->backend;
+	return tk_store_put(n->store, TK_TABLE_kernel_report, row, &id, err);
+}
+
+int tk_kernel_report_store(struct tk_store *store, const struct tk_kernel_report_place *place,
+        const struct tk_kernel_report_row *report, struct tk_error *err)
+{
+	struct tk_night n = {.config = place->config, .store = store};
+	struct tk_kernel_report_row row = *report;
+	AUTO_PTR(tk_artifact) artifact = NULL;
+	TRY(load_reported(place, &artifact, err));
+	TRY(tk_store_begin(store, err));
+	int status = put_report(&n, place, artifact, &row, err);
+	if (!status)
+		return tk_store_commit(store, err);
+	tk_store_rollback(store);
+	return status;
 }

@@ -1,12 +1,6 @@
 /* See tune.h. */
 #include "nightly/tune/tune.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/tune_config.h"
 #include "decide/rules/ab_result.h"
 #include "decide/rules/race.h"
@@ -16,17 +10,13 @@
 #include "store/tuning.h"
 #include "worker/worker.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* One worker for consecutive races of a backend on a device: on a GPU a process takes about as long
  * to start as a dozen runs. Starts as zeros. */
 struct race_worker {
 	struct tk_worker *worker;
 	const struct tk_night_device *device;
-	const char *path; /* of the backend */
-	uint32_t threads;
+	const struct tk_ab_side *side; /* whose backend and threads it has */
 };
 
 /* ---- the race of one problem ---- */
@@ -107,28 +97,22 @@ static int list_candidates(struct search *s, struct tk_error *err)
 
 /* ---- one run ---- */
 
-/* Its time; NAN: none. */
-static double take_result(struct search *s, size_t index, const struct tk_job_result *r)
-{
-	struct tk_tune_candidate *k = &s->row->candidates[index];
-	double ns = r->time.median;
-	k->evaluations++;
-	s->row->evaluations++;
-	k->outcome = r->outcome;
-	snprintf(k->message, sizeof k->message, "%.255s", r->message);
-	return ns > 0 ? ns : NAN;
-}
-
-/* The first run of each candidate is verified; what is wrong is an outcome and out of the race. */
+/* *ns: its time; NAN: none. The first run of each candidate is verified; what is wrong is an
+ * outcome and out of the race. */
 static int evaluate(struct search *s, size_t index, double *ns, struct tk_error *err)
 {
 	struct tk_job_request q = tk_ab_test_make_request(s->c->n, &s->t->test, TK_AB_BASE);
 	AUTO(tk_job_result) r = {0};
-	q.config = s->row->candidates[index].config;
-	q.verify = !s->row->candidates[index].evaluations;
+	struct tk_tune_candidate *k = &s->row->candidates[index];
+	q.config = k->config;
+	q.verify = !k->evaluations;
 	q.measure_s = fmin(q.measure_s, ldexp(FIRST_MEASURE_S, (int)s->round));
 	TRY(tk_worker_measure(s->worker, &q, &r, err));
-	*ns = take_result(s, index, &r);
+	k->evaluations++;
+	s->row->evaluations++;
+	k->outcome = r.outcome;
+	snprintf(k->message, sizeof k->message, "%.255s", r.message);
+	*ns = r.time.median > 0 ? r.time.median : NAN;
 	return TK_OK;
 }
 
@@ -201,12 +185,12 @@ static int evaluate_contestant(struct search *s, size_t index, struct tk_error *
 {
 	struct tk_race_contestant *c = &s->race.contestants[index];
 	double ns = NAN;
-	int status = evaluate(s, index, &ns, err);
-	if (!status && ns > 0)
+	TRY(evaluate(s, index, &ns, err));
+	if (ns > 0)
 		c->log_ns[c->rounds++] = log(ns);
 	else
 		c->is_out = true;
-	return status;
+	return TK_OK;
 }
 
 /* In random order, so that what drifts during a round favours nobody. */
@@ -224,14 +208,12 @@ static int run_round(struct search *s, struct tk_rng *rng, struct tk_error *err)
 static int run_rounds(struct search *s, struct tk_error *err)
 {
 	struct tk_rng rng;
-	int status = TK_OK;
 	tk_rng_seed(&rng, s->c->n->seed);
-	while (!status && !s->race.is_decided && !is_late(s)) {
-		status = run_round(s, &rng, err);
+	for (; !s->race.is_decided && !is_late(s); s->round++) {
+		TRY(run_round(s, &rng, err));
 		tk_race_evaluate(&s->race);
-		s->round++;
 	}
-	return status;
+	return TK_OK;
 }
 
 /* ---- result ---- */
@@ -270,28 +252,33 @@ static void write_row(struct search *s)
 
 /* ---- worker ---- */
 
-static void stop_race_worker(struct race_worker *w)
-{
-	tk_worker_free(w->worker);
-	w->worker = NULL;
-}
-
 static int start_worker(struct tk_ab_session *c, const struct tk_ab_test *test,
         struct race_worker *w, struct tk_error *err)
 {
 	const struct tk_ab_side *side = &test->side[TK_AB_BASE];
 	struct tk_ab_worker_spec spec = {.threads = side->threads};
-	if (w->worker && w->device == test->device && w->threads == spec.threads &&
-	        strcmp(w->path, side->path) == 0)
+	if (w->worker && w->device == test->device && w->side->threads == side->threads &&
+	        strcmp(w->side->path, side->path) == 0)
 		return TK_OK;
-	stop_race_worker(w);
-	w->device = test->device;
-	w->path = side->path;
-	w->threads = spec.threads;
+	tk_worker_free(w->worker);
+	*w = (struct race_worker){.device = test->device, .side = side};
 	return tk_night_new_worker(c->n, test->device, &spec, &w->worker, err);
 }
 
 /* ---- one race ---- */
+
+static int search(struct search *s, struct race_worker *worker, struct tk_error *err)
+{
+	TRY(tk_night_load_limits(s->c->n, s->t->test.device, err));
+	TRY(start_worker(s->c, &s->t->test, worker, err));
+	s->worker = worker->worker;
+	TRY(list_candidates(s, err));
+	if (s->is_space && s->row->count > SPACE_COUNT_MIN && !s->race.is_exhaustive)
+		TRY(search_space(s, err));
+	TRY(run_rounds(s, err));
+	write_row(s);
+	return TK_OK;
+}
 
 static int race_problem(struct tk_ab_session *c, const struct tk_ab_problem *t, int64_t deadline_ns,
         bool is_exhaustive, struct race_worker *worker, struct tk_tune_row *row,
@@ -304,18 +291,7 @@ static int race_problem(struct tk_ab_session *c, const struct tk_ab_problem *t, 
 	        .deadline_ns = deadline_ns,
 	        .race = {.min_effect = c->thresholds.min_effect, .is_exhaustive = is_exhaustive}};
 	int64_t started_ns = tk_clock_monotonic_ns();
-	int status = tk_night_load_limits(c->n, t->test.device, err);
-	if (!status)
-		status = start_worker(c, &t->test, worker, err);
-	s.worker = worker->worker;
-	if (!status)
-		status = list_candidates(&s, err);
-	if (!status && s.is_space && row->count > SPACE_COUNT_MIN && !is_exhaustive)
-		status = search_space(&s, err);
-	if (!status)
-		status = run_rounds(&s, err);
-	if (!status)
-		write_row(&s);
+	int status = search(&s, worker, err);
 	row->race_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
 	free(s.race.contestants);
 	free(s.order);
@@ -343,23 +319,7 @@ static struct tk_ab_request make_request(
 	return request;
 }
 
-static void name_sides(struct tk_ab_report *r)
-{
-	static const char *const names[TK_AB_SIDES] = {"default", "winner"};
-	for (int k = 0; k < TK_AB_SIDES; k++) {
-		r->side[k].name = names[k];
-		r->side[k].option = "";
-	}
-}
-
 /* ---- races ---- */
-
-/* Each race may use its share of the time that is left for races. */
-static int64_t race_deadline_ns(const struct tk_tune_request *q, int64_t end_ns, size_t races_left)
-{
-	int64_t now_ns = tk_clock_monotonic_ns();
-	return q->ab.budget_s > 0 ? now_ns + (end_ns - now_ns) / (int64_t)races_left : 0;
-}
 
 /* The winner is what the A/B runs compare with the default. */
 static void set_winner(struct tk_ab_problem *p, const struct tk_tune_row *row, bool no_ab)
@@ -377,8 +337,11 @@ static int run_race(struct tk_ab_session *c, size_t i, const struct tk_tune_requ
         struct tk_error *err)
 {
 	struct tk_tune_row *row = &out->rows[out->count++];
+	/* each race may use its share of the time that is left for races */
+	int64_t now_ns = tk_clock_monotonic_ns(),
+	        share_ns = (end_ns - now_ns) / (int64_t)(c->count - i);
 	row->ab = c->problems[i].row;
-	TRY(race_problem(c, &c->problems[i], race_deadline_ns(q, end_ns, c->count - i),
+	TRY(race_problem(c, &c->problems[i], q->ab.budget_s > 0 ? now_ns + share_ns : 0,
 	        q->is_exhaustive, worker, row, err));
 	TRY(tk_ab_session_check_files(c, err));
 	set_winner(&c->problems[i], row, q->no_ab);
@@ -400,7 +363,7 @@ static int run_races(struct tk_ab_session *c, const struct tk_tune_request *q,
 		tk_night_device_stop_workers(&c->n->devices[i]);
 	for (size_t i = 0; !status && i < c->count; i++)
 		status = run_race(c, i, q, end_ns, &worker, out, err);
-	stop_race_worker(&worker);
+	tk_worker_free(worker.worker);
 	return status;
 }
 
@@ -408,42 +371,33 @@ static int run_races(struct tk_ab_session *c, const struct tk_tune_request *q,
 
 static enum tk_tune_verdict find_verdict(const struct tk_tune_row *row, bool no_ab)
 {
+	static const enum tk_tune_verdict of_ab_runs[TK_AB_VERDICT_COUNT] = {
+	        [TK_AB_VERDICT_FASTER] = TK_TUNE_VERDICT_FASTER,
+	        [TK_AB_VERDICT_FIXED] = TK_TUNE_VERDICT_FIXED,
+	        [TK_AB_VERDICT_SLOWER] = TK_TUNE_VERDICT_SLOWER,
+	        [TK_AB_VERDICT_NEWLY_FAILED] = TK_TUNE_VERDICT_SLOWER,
+	        [TK_AB_VERDICT_SAME] = TK_TUNE_VERDICT_SAME,
+	        [TK_AB_VERDICT_FAILING] = TK_TUNE_VERDICT_FAILING,
+	        [TK_AB_VERDICT_UNSUPPORTED] = TK_TUNE_VERDICT_UNSUPPORTED,
+	        [TK_AB_VERDICT_INCONCLUSIVE] = TK_TUNE_VERDICT_INCONCLUSIVE,
+	        [TK_AB_VERDICT_SAME_CODE] = TK_TUNE_VERDICT_INCONCLUSIVE};
+	bool has_winner = row->winner < row->count;
 	if (row->count && row->winner == 0)
 		return row->budget_spent ? TK_TUNE_VERDICT_INCONCLUSIVE : TK_TUNE_VERDICT_DEFAULT;
-	if (row->winner < row->count && no_ab)
+	if (has_winner && no_ab)
 		return TK_TUNE_VERDICT_UNCONFIRMED;
-	switch (row->ab.verdict) {
-	case TK_AB_VERDICT_FASTER:
-		return TK_TUNE_VERDICT_FASTER;
-	case TK_AB_VERDICT_FIXED:
-		return TK_TUNE_VERDICT_FIXED;
-	case TK_AB_VERDICT_SLOWER:
-	case TK_AB_VERDICT_NEWLY_FAILED:
-		return TK_TUNE_VERDICT_SLOWER;
-	case TK_AB_VERDICT_SAME:
-		return row->winner < row->count ? TK_TUNE_VERDICT_SAME : TK_TUNE_VERDICT_DEFAULT;
-	case TK_AB_VERDICT_FAILING:
-		return TK_TUNE_VERDICT_FAILING;
-	case TK_AB_VERDICT_UNSUPPORTED:
-		return TK_TUNE_VERDICT_UNSUPPORTED;
-	default:
-		return TK_TUNE_VERDICT_INCONCLUSIVE;
-	}
+	return row->ab.verdict == TK_AB_VERDICT_SAME && !has_winner ? TK_TUNE_VERDICT_DEFAULT
+	                                                            : of_ab_runs[row->ab.verdict];
 }
 
+/* The configuration to use: where there are no names, `count`. */
 static size_t choose(const struct tk_tune_row *row)
 {
-	switch (row->verdict) {
-	case TK_TUNE_VERDICT_FASTER:
-	case TK_TUNE_VERDICT_FIXED:
-	case TK_TUNE_VERDICT_UNCONFIRMED:
-		return row->winner;
-	case TK_TUNE_VERDICT_FAILING:
-	case TK_TUNE_VERDICT_UNSUPPORTED:
-		return row->count;
-	default:
-		return 0; /* the default; where there are no names, `count` too */
-	}
+	enum tk_tune_verdict v = row->verdict;
+	bool has_won = v == TK_TUNE_VERDICT_FASTER || v == TK_TUNE_VERDICT_FIXED ||
+	               v == TK_TUNE_VERDICT_UNCONFIRMED;
+	bool has_none = v == TK_TUNE_VERDICT_FAILING || v == TK_TUNE_VERDICT_UNSUPPORTED;
+	return has_won ? row->winner : has_none ? row->count : 0;
 }
 
 static void write_report(const struct tk_ab_session *c, bool no_ab, struct tk_tune_report *out)
@@ -460,20 +414,20 @@ static void write_report(const struct tk_ab_session *c, bool no_ab, struct tk_tu
 
 /* ---- stored ---- */
 
-static json_t *candidate_object(const struct tk_tune_candidate *k)
-{
-	return json_pack("{s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "config",
-	        tk_json_text(k->config), "outcome", tk_outcome_name(k->outcome), "message",
-	        tk_json_text(k->message), "evaluations", (json_int_t)k->evaluations, "median_ns",
-	        tk_json_number(k->median_ns), "slower", tk_json_number(k->slower), "lo",
-	        tk_json_number(k->lo), "hi", tk_json_number(k->hi), "dropped", k->is_dropped);
-}
-
 json_t *tk_tune_candidates_json(const struct tk_tune_row *row)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < row->count; i++)
-		json_array_append_new(list, candidate_object(&row->candidates[i]));
+	for (size_t i = 0; i < row->count; i++) {
+		const struct tk_tune_candidate *k = &row->candidates[i];
+		json_array_append_new(list,
+		        json_pack("{s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:b}", "config",
+		                tk_json_text(k->config), "outcome", tk_outcome_name(k->outcome),
+		                "message", tk_json_text(k->message), "evaluations",
+		                (json_int_t)k->evaluations, "median_ns",
+		                tk_json_number(k->median_ns), "slower", tk_json_number(k->slower),
+		                "lo", tk_json_number(k->lo), "hi", tk_json_number(k->hi), "dropped",
+		                k->is_dropped));
+	}
 	return list;
 }
 
@@ -496,9 +450,8 @@ static int put_row(struct tk_ab_session *c, const struct tk_ab_problem *p,
 {
 	const struct tk_ab_result *r = &row->ab.result;
 	int64_t id;
-	json_t *candidates = tk_tune_candidates_json(row);
+	json_auto_t *candidates = tk_tune_candidates_json(row);
 	AUTO_TEXT text = tk_check_memory(json_dumps(candidates, JSON_COMPACT));
-	json_decref(candidates);
 	TRY(tk_plan_put_problem(c->n, row->ab.problem, "", "", &out->problem_id, err));
 	out->device_id = p->test.device->device_id;
 	out->environment_id = p->test.device->environment_id;
@@ -579,7 +532,10 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 	*out = (struct tk_tune_report){0};
 	int64_t started_ns = tk_clock_monotonic_ns(), started_s = tk_clock_now_s();
 	int status = tk_ab_session_open(config, options, &request, &out->ab, &c, err);
-	name_sides(&out->ab);
+	for (int k = 0; k < TK_AB_SIDES; k++) {
+		out->ab.side[k].name = k == TK_AB_BASE ? "default" : "winner";
+		out->ab.side[k].option = "";
+	}
 	if (!status)
 		status = tune(&c, &request, q, out, &started_ns, err);
 	if (!status && q->store)

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 struct tk_store;
+struct tk_tuning_row;
 
 struct tk_tune_request {
 	const char *target;   /* a built upstream, "BACKEND", "FILE.so"; with ":KEY=VALUE,..." */
@@ -58,5 +59,14 @@ int tk_tune(const struct tk_config *config, const struct tk_night_options *optio
 /* The candidates of a row as docs/reference/tune.md has them. */
 json_t *tk_tune_candidates_json(const struct tk_tune_row *row);
 void tk_tune_report_free(struct tk_tune_report *r);
+
+/* ---- `config: tuned` of an upstream: stored results as nights use them (retune.c) ---- */
+
+/* The newest result of the backend, problem and device of a series with these options, of its mode
+ * if there is one. A result of a backend without an upstream counts for upstreams that are not
+ * built. is_decided: of those that decided; a newer one that did not leaves it in use. *found:
+ * false where there is none. */
+int tk_tuned_find(struct tk_store *s, int64_t series_id, const char *options, bool is_decided,
+        struct tk_tuning_row *out, bool *found, struct tk_error *err);
 
 #endif
