@@ -120,6 +120,12 @@ const struct tk_night_observer *tk_progress_observer(
         struct tk_progress *p);               /* NULL for NULL; valid until tk_progress_free */
 void tk_progress_free(struct tk_progress *p); /* wipes the live line */
 
+/* Prints the `git log` of a range and a ready `git bisect run tracker bisect-step ...`, each after
+ * `indent`. Revisions and names come from histories, so they are quoted for the shell. */
+void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_globals *g,
+        const struct tk_config *config, const char *upstream, const char *series, const char *good,
+        const char *bad);
+
 /* In the order of `tracker help` */
 #define TK_COMMANDS(X) \
 	X(nightly) \

@@ -2,11 +2,10 @@
  * long. */
 #ifndef TK_AB_OPTIONS_H
 #define TK_AB_OPTIONS_H
-#include <math.h>
-
-#include "base/error.h"
+#include "base/base.h"
 #include "cli/arguments.h"
 #include "nightly/compare/ab_compare.h"
+#include <math.h>
 
 #define TK_AB_OPTIONS_NONE \
 	{ \

@@ -1,61 +1,50 @@
-/* `tracker ab`: is my branch slower? Its documents, and the phrases that its formats share. */
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/present.h"
+/* `tracker ab`: is my branch slower? */
+#include "base/base.h"
 #include "base/process.h"
-#include "base/try.h"
-#include "base/units.h"
 #include "cli/ab/ab_options.h"
-#include "cli/ab/format.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "config/config.h"
+#include "core/fields.h"
 #include "core/problem.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/nightly.h"
+#include <math.h>
 
-const struct tk_ab_format tk_ab_formats[] = {
-        {"text", tk_ab_write_text},
-        {"json", tk_ab_write_json},
-        {"csv", tk_ab_write_csv},
-        {"md", tk_ab_write_markdown},
-        {"github", tk_ab_write_github},
-};
-
-const char *tk_ab_format_side(const struct tk_ab_side_report *s, char out[TK_AB_SIDE_TEXT_SIZE])
+#define SIDE_TEXT_SIZE 960
+/* "main (0123456789ab add a check)" */
+static const char *format_side(const struct tk_ab_side_report *s, char out[SIDE_TEXT_SIZE])
 {
 	const struct tk_revision *r = &s->revision;
 
 	if (!*r->id)
-		snprintf(out, TK_AB_SIDE_TEXT_SIZE, "%s", s->spec);
+		snprintf(out, SIDE_TEXT_SIZE, "%s", s->spec);
 	else
-		snprintf(out, TK_AB_SIDE_TEXT_SIZE, "%s (%.12s%s%s)", s->spec,
+		snprintf(out, SIDE_TEXT_SIZE, "%s (%.12s%s%s)", s->spec,
 		        r->dirty ? r->parent : r->id, r->dirty ? " with " : " ", r->subject);
 	return out;
 }
 
-const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY_SIZE])
+#define SUMMARY_SIZE 512
+/* The last line, without a newline: "1 slower, 3 same; 60 A/B pairs in 31 s". */
+static const char *summarize(const struct tk_ab_report *r, char out[SUMMARY_SIZE])
 {
 	char took[32];
 	size_t len = 0;
 
 	for (int v = 0; v < TK_AB_VERDICT_COUNT; v++)
 		if (r->by_verdict[v] || v == TK_AB_VERDICT_SLOWER)
-			len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "%s%zu %s",
+			len += (size_t)snprintf(out + len, SUMMARY_SIZE - len, "%s%zu %s",
 			        len ? ", " : "", r->by_verdict[v],
 			        tk_ab_verdict_name((enum tk_ab_verdict)v));
-	len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "; %zu A/B pair%s", r->pairs,
+	len += (size_t)snprintf(out + len, SUMMARY_SIZE - len, "; %zu A/B pair%s", r->pairs,
 	        r->pairs == 1 ? "" : "s");
 	if (r->pairs)
-		len += (size_t)snprintf(out + len, TK_AB_SUMMARY_SIZE - len, " in %s",
+		len += (size_t)snprintf(out + len, SUMMARY_SIZE - len, " in %s",
 		        tk_duration_format(r->wall_s, took, sizeof took));
 	if (r->budget_spent)
-		snprintf(out + len, TK_AB_SUMMARY_SIZE - len, "; the budget was spent");
+		snprintf(out + len, SUMMARY_SIZE - len, "; the budget was spent");
 	return out;
 }
 
@@ -70,7 +59,8 @@ const char *tk_ab_summarize(const struct tk_ab_report *r, char out[TK_AB_SUMMARY
 static const struct tk_field base_fields[] = SIDE_FIELDS(TK_AB_BASE),
                              head_fields[] = SIDE_FIELDS(TK_AB_HEAD);
 
-const struct tk_field tk_ab_row_fields[] = {
+/* Of a row in JSON and CSV. */
+static const struct tk_field row_fields[] = {
         {TK_FIELD_WORDS("verdict", ROW, verdict, tk_ab_verdict_words)},
         {TK_FIELD(TEXT, "problem", ROW, problem)},
         {TK_FIELD(TEXT, "title", ROW, title)},
@@ -100,11 +90,11 @@ static json_t *rows_array(const struct tk_ab_report *r)
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < r->count; i++)
-		json_array_append_new(rows, tk_fields_to_json(tk_ab_row_fields, &r->rows[i], NULL));
+		json_array_append_new(rows, tk_fields_to_json(row_fields, &r->rows[i], NULL));
 	return rows;
 }
 
-int tk_ab_write_json(
+static int write_json(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
 {
 	json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:o}",
@@ -120,19 +110,277 @@ int tk_ab_write_json(
 	return tk_json_write(o, JSON_INDENT(2), out, err);
 }
 
-int tk_ab_write_csv(
+static int write_csv(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
 {
 	(void)g;
-	tk_fields_write_csv_head(tk_ab_row_fields, out);
+	tk_fields_write_csv_head(row_fields, out);
 	for (size_t i = 0; i < r->count; i++) {
-		json_t *row = tk_fields_to_json(tk_ab_row_fields, &r->rows[i], NULL);
+		json_auto_t *row = tk_fields_to_json(row_fields, &r->rows[i], NULL);
 
-		tk_fields_write_csv_row(tk_ab_row_fields, row, out);
-		json_decref(row);
+		tk_fields_write_csv_row(row_fields, row, out);
 	}
 	return ferror(out) ? tk_fail_errno(err, "cannot write") : TK_OK;
 }
+
+/* ---- terminal -------------------------------------------------------------------------------- */
+
+static const char *verdict_color(const json_t *row)
+{
+	static const struct {
+		const char *verdict, *color;
+	} colors[] = {{"slower", "red"}, {"newly-failed", "red"}, {"failing", "red"},
+	        {"inconclusive", "yellow"}, {"faster", "green"}, {"fixed", "green"}};
+
+	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
+		if (strcmp(tk_record_text(row, "verdict"), colors[i].verdict) == 0)
+			return colors[i].color;
+	return "halfbright";
+}
+
+#define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))
+static const struct tk_column columns[] = {
+        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
+        {"BACKEND", TK_COLUMN_CUT | TK_COLUMN_VARIED, "backend", 0, NULL},
+        {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_VARIED, "device", 0, NULL},
+        {"BASE", NUMBER(2), "base.value", TK_SHOW_NS, NULL},
+        {"HEAD", NUMBER(3), "head.value", TK_SHOW_NS, NULL},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "ab_test.change", TK_SHOW_ESTIMATE, NULL},
+        {"PAIRS", NUMBER(1), "ab_test.count", TK_SHOW_COUNT, NULL},
+        {"VERDICT", TK_COLUMN_LEFT, "verdict", 0, verdict_color},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4), "message", 0, NULL},
+        {0},
+};
+
+/* Same code and unsupported problems are counted in the last line, not listed. */
+static bool is_listed(const struct tk_ab_row *row)
+{
+	return row->verdict != TK_AB_VERDICT_SAME_CODE && row->verdict != TK_AB_VERDICT_UNSUPPORTED;
+}
+
+static void print_side(const struct tk_ab_side_report *s, FILE *out)
+{
+	char text[SIDE_TEXT_SIZE];
+
+	fprintf(out, "%s: ", s->name);
+	tk_text_write_sanitized(out, format_side(s, text), "");
+	fputc('\n', out);
+}
+
+static int write_text(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
+{
+	struct tk_table *t = tk_table_new(g, columns);
+	char line[SUMMARY_SIZE];
+	int status;
+
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		print_side(&r->side[k], out);
+	for (size_t i = 0; i < r->count; i++)
+		if (is_listed(&r->rows[i])) {
+			json_auto_t *row = tk_fields_to_json(row_fields, &r->rows[i], NULL);
+			tk_table_add_record(t, row);
+		}
+	status = tk_table_print(t, out, err);
+	for (size_t i = 0; !status && tk_table_is_dropped(t, "WHY") && i < r->count; i++) {
+		if (!is_listed(&r->rows[i]) || !*r->rows[i].message)
+			continue;
+		fprintf(out, "%s: ", r->rows[i].title);
+		tk_text_write_sanitized(out, r->rows[i].message, "");
+		fputc('\n', out);
+	}
+	tk_table_free(t);
+	if (r->by_verdict[TK_AB_VERDICT_SAME_CODE] == r->count)
+		fputs("base and head have the same machine code: nothing was measured (--all "
+		      "measures it)\n",
+		        out);
+	fprintf(out, "%s\n", summarize(r, line));
+	return status;
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+#define MARKER "<!-- tracker-ab -->"
+#define COMMENT_MAX 60000 /* GitHub refuses comments over 65,536 characters */
+
+static void put_headline(struct tk_buf *b, const struct tk_ab_report *r)
+{
+	size_t slower = r->by_verdict[TK_AB_VERDICT_SLOWER],
+	       failed = r->by_verdict[TK_AB_VERDICT_NEWLY_FAILED],
+	       open = r->by_verdict[TK_AB_VERDICT_INCONCLUSIVE];
+
+	tk_buf_add_str(b, MARKER "\n### ");
+	if (slower || failed)
+		tk_buf_add_printf(b, "%zu slower, %zu newly failed\n\n", slower, failed);
+	else if (open)
+		tk_buf_add_printf(b, "No slow-down found, %zu inconclusive\n\n", open);
+	else
+		tk_buf_add_str(b, "No slow-down\n\n");
+}
+
+static void put_side(struct tk_buf *b, const struct tk_ab_side_report *s)
+{
+	char text[SIDE_TEXT_SIZE];
+
+	tk_buf_add_printf(b, "%s: ", s->name);
+	tk_markdown_put_text(b, format_side(s, text));
+	tk_buf_add_str(b, "  \n");
+}
+
+static void put_row(struct tk_buf *b, const struct tk_ab_row *row)
+{
+	char base[TK_FORMAT_SIZE], head[TK_FORMAT_SIZE], change[TK_FORMAT_ESTIMATE_SIZE];
+
+	tk_buf_add_str(b, "| ");
+	tk_markdown_put_text(b, row->title);
+	tk_buf_add_str(b, " | ");
+	tk_markdown_put_text(b, row->backend);
+	tk_buf_add_printf(b, " | %s | %s | %s | %s",
+	        tk_format_value(row->level_ns[TK_AB_BASE], "ns", base),
+	        tk_format_value(row->level_ns[TK_AB_HEAD], "ns", head),
+	        *tk_format_estimate(row->result.change, row->result.lo, row->result.hi, change)
+	                ? change
+	                : "–",
+	        tk_ab_verdict_name(row->verdict));
+	if (*row->message) {
+		tk_buf_add_str(b, ": ");
+		tk_markdown_put_text(b, row->message);
+	}
+	tk_buf_add_str(b, " |\n");
+}
+
+/* Returns how many rows were left out because the text is too long. */
+static size_t put_table(struct tk_buf *b, const struct tk_ab_report *r)
+{
+	size_t rows = 0, left_out = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->rows[i].verdict >= TK_AB_VERDICT_SAME_CODE)
+			continue;
+		if (!rows++)
+			tk_buf_add_str(b,
+			        "\n| problem | backend | base | head | change | verdict |\n"
+			        "| --- | --- | ---: | ---: | ---: | --- |\n");
+		if (b->len < COMMENT_MAX)
+			put_row(b, &r->rows[i]);
+		else
+			left_out++;
+	}
+	return left_out;
+}
+
+static int write_markdown(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
+{
+	AUTO(tk_buf) b = TK_BUF_INIT;
+	char line[SUMMARY_SIZE];
+	size_t left_out;
+
+	(void)g;
+	put_headline(&b, r);
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		put_side(&b, &r->side[k]);
+	left_out = put_table(&b, r);
+	if (left_out)
+		tk_buf_add_printf(&b, "\n... and %zu more\n", left_out);
+	tk_buf_add_str(&b, "\n");
+	tk_markdown_put_text(&b, summarize(r, line));
+	tk_buf_add_str(&b, "\n");
+	return tk_markup_write(&b, out, err);
+}
+
+/* ---- GitHub ---------------------------------------------------------------------------------- */
+
+#define COMMANDS_MAX 10
+
+/* NULL: no news. */
+static const char *choose_level(enum tk_ab_verdict v)
+{
+	switch (v) {
+	case TK_AB_VERDICT_SLOWER:
+	case TK_AB_VERDICT_NEWLY_FAILED:
+		return "error";
+	case TK_AB_VERDICT_INCONCLUSIVE:
+	case TK_AB_VERDICT_FAILING:
+		return "warning";
+	case TK_AB_VERDICT_FASTER:
+	case TK_AB_VERDICT_FIXED:
+		return "notice";
+	default:
+		return NULL;
+	}
+}
+
+static void put_command(const struct tk_ab_row *row, const char *level, FILE *out)
+{
+	char title[256], text[TK_FORMAT_ESTIMATE_SIZE];
+
+	snprintf(title, sizeof title, "%s: %s on %s", tk_ab_verdict_name(row->verdict),
+	        row->backend, row->device);
+	fprintf(out, "::%s title=", level);
+	tk_github_put_escaped(out, title, true);
+	fputs("::", out);
+	tk_github_put_escaped(out, row->title, false);
+	if (*tk_format_estimate(row->result.change, row->result.lo, row->result.hi, text)) {
+		fputc(' ', out);
+		tk_github_put_escaped(out, text, false);
+	}
+	if (*row->message) {
+		fputs("; ", out);
+		tk_github_put_escaped(out, row->message, false);
+	}
+	fputc('\n', out);
+}
+
+static void put_commands(const struct tk_ab_report *r, FILE *out)
+{
+	size_t shown[TK_AB_VERDICT_COUNT] = {0}, more = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const char *level = choose_level(r->rows[i].verdict);
+
+		if (!level)
+			continue;
+		if (shown[r->rows[i].verdict]++ < COMMANDS_MAX)
+			put_command(&r->rows[i], level, out);
+		else
+			more++;
+	}
+	if (more)
+		fprintf(out, "... and %zu more: see the summary\n", more);
+}
+
+static int put_outputs(const void *report, FILE *out, struct tk_error *err)
+{
+	const struct tk_ab_report *r = report;
+
+	(void)err;
+	for (int v = 0; v < TK_AB_VERDICT_COUNT; v++)
+		fprintf(out, "%s=%zu\n", tk_ab_verdict_name((enum tk_ab_verdict)v),
+		        r->by_verdict[v]);
+	return TK_OK;
+}
+
+static int put_summary(const void *report, FILE *out, struct tk_error *err)
+{
+	return write_markdown(NULL, report, out, err);
+}
+
+/* Workflow commands to `out`; the Markdown form to $GITHUB_STEP_SUMMARY, the counts to
+ * $GITHUB_OUTPUT. */
+static int write_github(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
+{
+	char line[SUMMARY_SIZE];
+
+	(void)g;
+	put_commands(r, out);
+	fprintf(out, "%s\n", summarize(r, line));
+	TRY(tk_github_append("GITHUB_STEP_SUMMARY", put_summary, r, err));
+	return tk_github_append("GITHUB_OUTPUT", put_outputs, r, err);
+}
+
+/* ---- the command ---- */
 
 static struct ab_options {
 	struct tk_ab_request request;
@@ -141,7 +389,11 @@ static struct ab_options {
 	bool github;
 } opt = {.request = TK_AB_OPTIONS_NONE};
 
-#define FORMATS "text|json|csv|md|github" /* in the order of tk_ab_formats */
+typedef int write_fn(
+        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
+#define FORMATS "text|json|csv|md|github"
+static write_fn *const formats[] = {
+        write_text, write_json, write_csv, write_markdown, write_github};
 
 static const struct tk_option options[] = {
         {TK_OPT_HEADING("What")},
@@ -220,15 +472,12 @@ static int exit_code(const struct tk_ab_report *r)
 
 static int show(const struct tk_globals *g, const struct tk_ab_report *report, struct tk_error *err)
 {
-	const struct tk_ab_format *format = &tk_ab_formats[opt.format];
-	int status = TK_OK;
+	write_fn *write = formats[opt.format];
 
-	if (opt.github && format->write != tk_ab_write_github)
-		status = tk_ab_write_github(g, report, stdout, err);
-	if (!status)
-		status = format->write(g, report, stdout, err);
-	return status || fflush(stdout) == 0 ? status
-	                                     : tk_fail_errno(err, "cannot write to stdout");
+	if (opt.github && write != write_github)
+		TRY(write_github(g, report, stdout, err));
+	TRY(write(g, report, stdout, err));
+	return fflush(stdout) ? tk_fail_errno(err, "cannot write to stdout") : TK_OK;
 }
 
 static int run_ab(struct tk_globals *g, struct tk_error *err)
@@ -245,9 +494,7 @@ static int run_ab(struct tk_globals *g, struct tk_error *err)
 	tk_progress_free(progress);
 	if (!status)
 		status = show(g, &report, err);
-	if (!status)
-		status = exit_code(&report);
-	return status;
+	return status ? status : exit_code(&report);
 }
 
 const struct tk_command tk_command_ab = {.name = "ab",

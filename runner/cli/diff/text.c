@@ -1,9 +1,10 @@
 /* `tracker diff` for the terminal: tables, and the details of --explain and --first-bad. */
 #include <math.h>
 
+#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
-#include "cli/night/git_bisect_hint.h"
+#include "cli/table.h"
 
 /* ---- --explain and --first-bad --------------------------------------------------------------- */
 

@@ -1,23 +1,14 @@
 /* `tracker bisect`: finds the commit that changed a series; `tracker bisect-step`: classifies one
- * commit for `git bisect run`. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/present.h"
+ * commit for `git bisect run`; `tracker confirm`: compares an old and a new build of a series by
+ * A/B runs, now. */
+#include "nightly/bisect/bisect.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/night/git_bisect_hint.h"
 #include "config/config.h"
 #include "decide/rules/ab_result.h"
-#include "nightly/bisect/bisect.h"
+#include "nightly/compare/ab_compare.h"
 #include "nightly/nightly.h"
 #include "store/store.h"
 
@@ -50,7 +41,7 @@ static void add_option(struct tk_buf *b, const char *name, const char *value)
 static void add_tracker(
         struct tk_buf *b, const struct tk_globals *g, const struct tk_config *config)
 {
-	char *db = tk_path_make_absolute(g->db_path ? g->db_path : config->db);
+	AUTO_TEXT db = tk_path_make_absolute(g->db_path ? g->db_path : config->db);
 
 	add_word(b, g->program);
 	if (config->path) {
@@ -61,14 +52,13 @@ static void add_tracker(
 	}
 	if (db)
 		add_option(b, "--db", db);
-	free(db);
 }
 
 void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_globals *g,
         const struct tk_config *config, const char *upstream, const char *series, const char *good,
         const char *bad)
 {
-	struct tk_buf b = TK_BUF_INIT;
+	AUTO(tk_buf) b = TK_BUF_INIT;
 	const struct tk_upstream_config *u = tk_config_find_upstream(config, upstream);
 	const char *url = u && u->url ? u->url : "";
 
@@ -86,7 +76,6 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
 	add_option(&b, "--bad", bad);
 	tk_text_write_sanitized(out, tk_buf_cstr(&b), "\n");
 	fputc('\n', out);
-	tk_buf_free(&b);
 }
 
 #define GIT_BISECT_STOPS 128 /* from this exit code on `git bisect run` stops */
@@ -188,11 +177,12 @@ static bool is_in_git(const struct tk_config *c, const char *upstream)
 	return !u || u->kind != TK_UPSTREAM_PACKAGE;
 }
 
-static int bisect(const struct tk_globals *g, struct tk_error *err)
+static int run_bisect(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_series_ref named;
 	struct tk_bisect_request q;
 	struct tk_bisect_report r;
+	tk_cancel_install_handlers();
 	TRY(tk_series_ref_resolve(g->store, o.series, &named, err));
 	TRY(find_range(&named, &q, err));
 	struct tk_progress *progress = tk_progress_new(g);
@@ -219,12 +209,6 @@ static int bisect(const struct tk_globals *g, struct tk_error *err)
 		tk_command_fail("bisect", &r.detection_error);
 	return r.outcome == TK_BISECT_FOUND && !r.detection_error.status ? TK_EXIT_OK
 	                                                                 : TK_EXIT_INCOMPLETE;
-}
-
-static int run_bisect(struct tk_globals *g, struct tk_error *err)
-{
-	tk_cancel_install_handlers();
-	return bisect(g, err);
 }
 
 const struct tk_command tk_command_bisect = {.name = "bisect",
@@ -261,7 +245,7 @@ static int find_head(char *rev, size_t size, struct tk_error *err)
 	return TK_OK;
 }
 
-static int step(const struct tk_globals *g, struct tk_error *err)
+static int run_bisect_step(struct tk_globals *g, struct tk_error *err)
 {
 	char head[80], text[TK_AB_RESULT_TEXT_SIZE];
 	const char *rev = o.rev;
@@ -270,6 +254,7 @@ static int step(const struct tk_globals *g, struct tk_error *err)
 	struct tk_bisect_report r;
 	enum tk_bisect_mark side;
 
+	tk_cancel_install_handlers();
 	if (!rev) {
 		TRY(find_head(head, sizeof head, err));
 		rev = head;
@@ -293,12 +278,6 @@ static int step(const struct tk_globals *g, struct tk_error *err)
 	return (int)side;
 }
 
-static int run_bisect_step(struct tk_globals *g, struct tk_error *err)
-{
-	tk_cancel_install_handlers();
-	return step(g, err);
-}
-
 const struct tk_command tk_command_bisect_step = {.name = "bisect-step",
         .summary = "one step of `git bisect run`",
         .usage = {.options = step_options,
@@ -317,3 +296,90 @@ const struct tk_command tk_command_bisect_step = {.name = "bisect-step",
         .failure_exit = GIT_BISECT_STOPS,
         .run = run_bisect_step,
         .hidden = true};
+
+/* ---- tracker confirm ---- */
+
+static struct {
+	const char *series; /* or an alert */
+	const char *good, *bad;
+	int64_t budget_s;
+} confirm_args;
+
+static const struct tk_option confirm_options[] = {
+        {TK_OPT_TEXT("bad", 'b', "REVISION", &confirm_args.bad,
+                 "Measure REVISION as the new build; needs --good (default: the newest measured "
+                 "one)"),
+                .needs = "good"},
+        {TK_OPT_NUMBER("budget", 't', "TIME", TK_QUANTITY_DURATION, 0, 1e9, &confirm_args.budget_s,
+                "Spend at most TIME, for instance 10m (default: no limit, at most 256 pairs)")},
+        {TK_OPT_TEXT("good", 'g', "REVISION", &confirm_args.good,
+                "Measure REVISION as the old build (default: the last one before the reported "
+                "change)")},
+        {TK_OPT_ARGUMENT(&confirm_args.series, "missing SERIES or ALERT")},
+        {0},
+};
+
+static int show(const struct tk_confirm_report *r)
+{
+	char text[TK_AB_RESULT_TEXT_SIZE], took[48], night[TK_FORMAT_SIZE];
+	printf("%s\n  new %.12s, old %.12s: ", r->series, r->rev[TK_AB_HEAD], r->rev[TK_AB_BASE]);
+	if (!r->pairs.count)
+		printf("no A/B pair could be measured\n");
+	else
+		printf("%s, %s; took %s\n",
+		        r->pairs.decision == TK_AB_INCONCLUSIVE ? "inconclusive"
+		        : r->pairs.decision == TK_AB_SAME       ? "no change"
+		        : r->worse                              ? "regression"
+		                                                : "improvement",
+		        tk_ab_result_format(&r->pairs, text),
+		        tk_duration_format(r->wall_s, took, sizeof took));
+	if (r->status < TK_VERDICT_STATUS_COUNT)
+		printf("  verdict of the newest night, %s: %s%s%s\n",
+		        tk_format_minute(r->night_s, night), tk_verdict_status_name(r->status),
+		        *r->reason ? ": " : "", r->reason);
+	if (r->detection_error.status)
+		tk_command_fail("confirm", &r->detection_error);
+	return r->detection_error.status ? TK_EXIT_INCOMPLETE
+	       : r->worse                ? TK_EXIT_FOUND
+	       : r->pairs.decision == TK_AB_NONE || r->pairs.decision == TK_AB_INCONCLUSIVE
+	               ? TK_EXIT_INCOMPLETE
+	               : TK_EXIT_OK;
+}
+
+static int run_confirm(struct tk_globals *g, struct tk_error *err)
+{
+	struct tk_series_ref named;
+	struct tk_confirm_report report;
+
+	tk_cancel_install_handlers();
+	TRY(tk_series_ref_resolve(g->store, confirm_args.series, &named, err));
+	struct tk_progress *progress = tk_progress_new(g);
+	struct tk_night_options night = {
+	        .program = g->program, .observer = tk_progress_observer(progress)};
+	struct tk_confirm_request q = {.series_id = named.series_id,
+	        .rev = {confirm_args.good, confirm_args.bad},
+	        .budget_s = (double)confirm_args.budget_s};
+	int status = tk_confirm_run(g->config, g->store, &night, &q, &report, err);
+	tk_progress_free(progress);
+	return status ? status : show(&report);
+}
+
+const struct tk_command tk_command_confirm = {.name = "confirm",
+        .summary = "compare an old and a new build of a series by A/B runs",
+        .usage = {.options = confirm_options,
+                .arguments = "SERIES|ALERT",
+                .surplus = "expected one series or alert",
+                .help = "Compare an old and a new build of a series by A/B runs: alternating, in "
+                        "fresh processes, until the result is conclusive. Then analyse its night "
+                        "again. `tracker nightly` does this by itself for suspected changes.\v"
+                        "SERIES is a name, or a part of one that only one series has. The series "
+                        "must have been measured on this machine, and both builds must be in the "
+                        "cache. Pairs are kept: the same command continues after an "
+                        "interruption.\n\n"
+                        "Exit code: 0 no regression, 1 the new build is slower, 3 inconclusive, "
+                        "or stored but not analysed.\n\n"
+                        "Examples:\n"
+                        "  tracker confirm 'box.cpu.self.cpu.gemm-f32-512*'\n"
+                        "  tracker confirm gemm-f32-512 --good=0123abcd --budget=5m"},
+        .opens = TK_OPENS_WRITE,
+        .run = run_confirm};

@@ -1,20 +1,9 @@
 /* `tracker nightly`: one night, from the newest revisions to the site; `tracker backfill`: measures
  * past revisions, a night for each. */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/present.h"
+#include "nightly/nightly.h"
+#include "base/base.h"
 #include "base/process.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/host/survey.h"
@@ -24,7 +13,6 @@
 #include "core/night.h"
 #include "core/outcome.h"
 #include "core/status.h"
-#include "nightly/nightly.h"
 #include "nightly/stages/detect_policy.h"
 #include "site_gen/site.h"
 #include "store/store.h"
@@ -34,7 +22,7 @@
 static int write_site(void *arg, struct tk_store *store, char *index_path, struct tk_error *err)
 {
 	const struct tk_config *config = arg;
-	char *templates = tk_path_join(tk_path_data_dir(), "templates");
+	AUTO_TEXT templates = tk_path_join(tk_path_data_dir(), "templates");
 	struct tk_site_options site = {.out_dir = config->site_dir,
 	        .templates_dir = templates,
 	        .title = config->site_title,
@@ -42,16 +30,9 @@ static int write_site(void *arg, struct tk_store *store, char *index_path, struc
 	        .tie = config->site_tie,
 	        .now_s = tk_clock_now_s()};
 	struct tk_site_report written = {0};
-	int status = tk_site_write(store, &site, &written, err);
-	free(templates);
-	if (!status)
-		snprintf(index_path, TK_NIGHT_INDEX_SIZE, "%s/index.html", config->site_dir);
-	return status;
-}
-
-static struct tk_night_publisher tk_site_publisher(const struct tk_config *config)
-{
-	return (struct tk_night_publisher){.arg = (void *)config, .publish = write_site};
+	TRY(tk_site_write(store, &site, &written, err));
+	snprintf(index_path, TK_NIGHT_INDEX_SIZE, "%s/index.html", config->site_dir);
+	return TK_OK;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -71,7 +52,8 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 	        "    WHEN substr(message, 1, length(upstream) + 2) = upstream || ': '"
 	        "    THEN substr(message, length(upstream) + 3) ELSE message END AS text"
 	        " FROM resolution_v WHERE night_id = ?1 ORDER BY upstream_id";
-	json_t *rows, *row;
+	json_auto_t *rows = NULL;
+	json_t *row;
 	size_t i;
 
 	tk_records_select(store, sql, TK_ARGS(night_id), &rows, NULL);
@@ -81,7 +63,6 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 		tk_text_write_sanitized(stdout, tk_record_text(row, "text"), "");
 		putchar('\n');
 	}
-	json_decref(rows);
 }
 
 static bool has_comparisons(const struct tk_night_report *r)
@@ -109,16 +90,6 @@ static void print_verdicts(const struct tk_night_report *r)
 	putchar('\n');
 }
 
-/* A warning once unstable timings are the rule: they look like any other numbers. */
-static void print_unstable(const struct tk_night_report *r)
-{
-	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
-		printf("UNSTABLE: %zu of %zu timings are less precise than their target interval: "
-		       "small changes cannot be seen tonight; `tracker doctor` lists noise "
-		       "sources\n",
-		        r->unstable, r->measured);
-}
-
 static void print_ab_runs(const struct tk_night_report *r)
 {
 	if (!r->suspects)
@@ -129,7 +100,7 @@ static void print_ab_runs(const struct tk_night_report *r)
 	printf(" (%zu A/B pairs)\n", r->pairs);
 }
 
-static void tk_night_report_print(struct tk_store *store, const struct tk_night_report *r)
+static void print_report(struct tk_store *store, const struct tk_night_report *r)
 {
 	char took[48];
 	printf("night %.12s %s in %s%s\n", r->uid, r->complete ? "complete" : "incomplete",
@@ -149,7 +120,12 @@ static void tk_night_report_print(struct tk_store *store, const struct tk_night_
 	print_count(", ", r->unsupported, "unsupported");
 	print_count(", ", r->skipped, "skipped");
 	printf("\n");
-	print_unstable(r);
+	/* once unstable timings are the rule: they look like any other numbers */
+	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
+		printf("UNSTABLE: %zu of %zu timings are less precise than their target interval: "
+		       "small changes cannot be seen tonight; `tracker doctor` lists noise "
+		       "sources\n",
+		        r->unstable, r->measured);
 	print_ab_runs(r);
 	print_verdicts(r);
 	if (r->first_bad_commits)
@@ -165,8 +141,7 @@ static void tk_night_report_print(struct tk_store *store, const struct tk_night_
 		printf("site:     %s\n", r->site_index);
 }
 
-static int tk_night_report_exit_code(
-        const struct tk_night_report *report, const struct tk_status_set *fail_on)
+static int find_exit_code(const struct tk_night_report *report, const struct tk_status_set *fail_on)
 {
 	for (int s = 0; fail_on && s < TK_VERDICT_STATUS_COUNT; s++)
 		if (fail_on->has[s] && report->by_status[s])
@@ -246,7 +221,7 @@ static int run_night(const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_night_report report;
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_publisher publisher = tk_site_publisher(g->config);
+	struct tk_night_publisher publisher = {.arg = g->config, .publish = write_site};
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
 	        .resume = o.resume,
@@ -265,9 +240,9 @@ static int run_night(const struct tk_globals *g, struct tk_error *err)
 		explain_stop(status, &report, err);
 		return status;
 	}
-	tk_night_report_print(g->store, &report);
+	print_report(g->store, &report);
 	tk_status_set_default(&o.fail_on, g->config->fail_on);
-	return tk_night_report_exit_code(&report, &o.fail_on);
+	return find_exit_code(&report, &o.fail_on);
 }
 
 /* acks.yml is read again after the measuring; report a mistake in it before. */
@@ -383,7 +358,7 @@ static int measure(const struct tk_globals *g, const struct tk_backfill_options 
         struct tk_error *err)
 {
 	struct tk_progress *progress = tk_progress_new(g);
-	struct tk_night_publisher publisher = tk_site_publisher(g->config);
+	struct tk_night_publisher publisher = {.arg = g->config, .publish = write_site};
 	struct tk_night_options night = {.program = g->program,
 	        .observer = tk_progress_observer(progress),
 	        .publisher = b.no_site ? NULL : &publisher,
@@ -411,8 +386,8 @@ static int measure(const struct tk_globals *g, const struct tk_backfill_options 
 	}
 	printf("backfill: %zu revision%s of %s%s\n", report.nights, report.nights == 1 ? "" : "s",
 	        b.upstream, same_code);
-	tk_night_report_print(g->store, &report);
-	return tk_night_report_exit_code(&report, NULL);
+	print_report(g->store, &report);
+	return find_exit_code(&report, NULL);
 }
 
 static int run_backfill(struct tk_globals *g, struct tk_error *err)
