@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "stats/changepoint_internal.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 #define PHI_MIN 0.6 /* faster decay is white noise for a level of several nights */

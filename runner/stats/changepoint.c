@@ -1,12 +1,11 @@
 /* Optimal partitioning of calm logarithms, then a strict look at every step it found: see
- * changepoint.h. */
+ * levels.h. */
 #include <math.h>
 
 #include "base/base.h"
 #include "stats/changepoint_internal.h"
 #include "stats/compare.h"
 #include "stats/levels.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 const struct tk_changepoint_options tk_changepoint_defaults = {
@@ -284,14 +283,6 @@ static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_
 #define NEAR 30  /* nights on each side make its level */
 #define PULLED 2 /* tau: less is noise */
 
-static double level(const double *y, size_t n)
-{
-	double near[NEAR];
-
-	memcpy(near, y, n * sizeof *near);
-	return tk_quantile_select(near, n, 0.5);
-}
-
 static double cost(double distance, double most)
 {
 	return fmin(distance * distance, most * most);
@@ -309,8 +300,9 @@ static bool pulled_in(const double *y, const double *sum, size_t from, size_t to
 static size_t place(const double *y, size_t first, size_t b, size_t last, size_t before,
         size_t after, double reach)
 {
-	double old = level(y + b - before, before), new = level(y + b, after),
-	       most = fmax(reach, fabs(new - old) / 2), lost = 0, least = 0;
+	double near[NEAR], old = level_of(y, b - before, b, near),
+	                   new = level_of(y, b, b + after, near),
+	                   most = fmax(reach, fabs(new - old) / 2), lost = 0, least = 0;
 	size_t at = first;
 
 	for (size_t t = first; t < last; t++) {
@@ -428,6 +420,7 @@ void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
 	struct scratch s = {0};
 	size_t kept = 0, segments = 1;
+	double pattern[7];
 	void *memory = NULL;
 
 	*out = NULL;
@@ -442,7 +435,9 @@ void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 			s.where[kept++] = i;
 		}
 	if (day)
-		tk_weekday_remove(s.logs, s.day, kept);
+		tk_weekday_estimate(s.logs, s.day, kept, s.work, pattern);
+	for (size_t i = 0; day && i < kept; i++)
+		s.logs[i] -= pattern[tk_weekday_from_day(s.day[i])];
 	tk_season_remove(s.logs, kept);
 	if (kept >= MIN_POINTS)
 		segments = segment(&s, kept, o);

@@ -1,4 +1,4 @@
-/* Candidate change points, and the piecewise constant fit of least cost. Private to stats/. */
+/* The piecewise constant fit of least cost, and what is no change. Private to stats/. */
 #ifndef TK_STATS_CHANGEPOINT_INTERNAL_H
 #define TK_STATS_CHANGEPOINT_INTERNAL_H
 #include <stdbool.h>
@@ -29,19 +29,19 @@ size_t tk_partition_fit(struct tk_partition_workspace *w, const double *sum, siz
         double min_contrast, double penalty, size_t *bounds);
 
 /* A level that is visited again and again for a few nights is a state, not a change. sum: of the
- * logarithms before each night, without spikes. bounds[0 .. *segments]: 0 first, n last. If segments of up to three weeks, after which the level returns, have the same direction
- * and size twice, all such segments are removed. work: *segments values. */
+ * logarithms before each night, without spikes. If segments of up to three weeks, after which the
+ * level returns, have the same direction and size twice, all such segments are removed. work: *segments values. */
 void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segments, double *work);
 
-/* ar1.c: a second search for changes. y: logarithms; r: their residuals about the levels of the segments, used as scratch. bounds[0 ..
- * *segments] are the segments' ends, 0 first, n last, with room for n + 1. Changed only where r is
- * AR(1) under white noise (*holds): then changes are added, moved and dropped by generalised least
- * squares, and segments of spikes side by side are dropped. */
+/* ar1.c: a second search for changes. y: logarithms; r: their residuals about the levels of the
+ * segments, used as scratch. bounds has room for n + 1; changed only where r is AR(1) under white
+ * noise (*holds): then changes are added, moved and dropped by generalised least squares, and
+ * segments of spikes side by side are dropped. */
 void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
         size_t *segments, bool *holds);
 
-/* Removes the pattern of the one period that y[0 .. n) has beyond doubt, if there is one: moves from
- * night to night that repeat those of a period before. */
+/* Removes the pattern of the one period that y[0 .. n) has beyond doubt, if there is one: moves
+ * from night to night that repeat those of a period before. */
 void tk_season_remove(double *y, size_t n);
 
 /* Series without constant levels: they rise or fall most of the time, or drift.

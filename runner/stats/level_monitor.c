@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "stats/levels.h"
 #include "stats/monitor_internal.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 /* Nights. */
@@ -219,7 +218,7 @@ struct tk_changepoint_candidate tk_level_monitor_find_young_step(
         struct tk_level_monitor *w, const struct tk_level_monitor_night *night)
 {
 	const size_t n = night->n, count = n - w->level_start;
-	struct tk_young_step s;
+	struct tk_changepoint_candidate s;
 
 	if (n >= TK_YOUNG_NIGHTS_MAX)
 		return (struct tk_changepoint_candidate){0};
@@ -234,8 +233,9 @@ struct tk_changepoint_candidate tk_level_monitor_find_young_step(
 		return (struct tk_changepoint_candidate){0};
 	if (!w->known)
 		w->level = s.before;
-	return (struct tk_changepoint_candidate){
-	        w->level_start + s.split, w->level, s.after, s.log_lr};
+	s.split += w->level_start;
+	s.before = w->level;
+	return s;
 }
 
 static void update(const struct tk_level_monitor_night *night, struct tk_changepoint_candidate *out)

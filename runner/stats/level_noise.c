@@ -1,11 +1,9 @@
 /* Learns the noise of a series: its weekly pattern, then the noise of all its nights, then whether
  * that of the last weeks is different. */
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "stats/monitor_internal.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 /* Nights. */
@@ -240,7 +238,7 @@ static double shrink(double squares, double df, const struct tk_noise_prior *pri
 }
 
 struct split {
-	struct tk_young_step step;
+	struct tk_changepoint_candidate step;
 	double squares; /* about both levels */
 };
 
@@ -263,7 +261,7 @@ static struct split evaluate(
 	        squares};
 }
 
-static bool is_nearer_to_new(const double *y, size_t n, const struct tk_young_step *s)
+static bool is_nearer_to_new(const double *y, size_t n, const struct tk_changepoint_candidate *s)
 {
 	const double middle = (s->before + s->after) / 2;
 	bool nearer = true;
@@ -309,7 +307,7 @@ static double likeliest_drift(const double *y, size_t n, const struct tk_noise_p
 	return best;
 }
 
-struct tk_young_step tk_young_step_find(
+struct tk_changepoint_candidate tk_young_step_find(
         const double *y, size_t n, double min_shift, const struct tk_noise_prior *prior)
 {
 	const double df = (double)n - 2;

@@ -11,16 +11,16 @@
 /* Change points of a whole series in hindsight: where its level changed, and by how much.
  *
  * 1. Values become logarithms; spikes are winsorized; weekly and other periodic patterns are
- *    removed (noise.h, trend.c).
+ *    removed (noise.c, partition.c).
  * 2. Piecewise constant levels are fitted by optimal partitioning, at nights where neighbouring
  *    means differ (partition.c). Loss and penalty are in units of the long-run noise of the series
- *    (noise.h), so that neither a loud nor an autocorrelated series has more changes. Steps are
+ *    (summary.h), so that neither a loud nor an autocorrelated series has more changes. Steps are
  *    removed from the noise estimate, and the fit is repeated.
  * 3. Changes that the biweight loss (Fearnhead and Rigaill 2019) does not support are dropped, and
  *    so are steps below `min_effect` or within the error of their segments, weakest first.
  * 4. In autocorrelated noise changes are searched again with that model (ar1.c). A series that
- *    has trends or drifts instead of levels is cut where these change (trend.c). Repeated visits of
- *    one level are a state, not changes (partition.c).
+ *    has trends or drifts instead of levels is cut where these change. Repeated visits of one level
+ *    are a state, not changes (partition.c).
  * 5. The night of a step beside a spike is located at the end (changepoint.c). */
 
 struct tk_changepoint_options {

@@ -74,18 +74,12 @@ struct tk_noise_prior {
 	double df;       /* nights that it is worth; 0: nothing is known */
 };
 
-struct tk_young_step {
-	size_t split;         /* of y: the first night at the new level */
-	double before, after; /* levels */
-	double log_lr;        /* log-likelihood ratio; 0: no candidate */
-};
-
 #define TK_YOUNG_NIGHTS_MAX 60 /* a series with as many nights has a model of its own */
 #define TK_YOUNG_BEFORE_MIN 6  /* nights at the old level */
 #define TK_YOUNG_AFTER_MIN 4   /* nights at the new level */
 
 /* The best split of y[0 .. n) into two levels that differ by more than min_shift. */
-struct tk_young_step tk_young_step_find(
+struct tk_changepoint_candidate tk_young_step_find(
         const double *y, size_t n, double min_shift, const struct tk_noise_prior *prior);
 
 /* Nights of a series that tk_noise_log_variance uses. */

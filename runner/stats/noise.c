@@ -1,8 +1,7 @@
-/* Robust noise of a series: see noise.h. */
+/* Robust noise of a series: see summary.h. */
 #include <math.h>
 
 #include "base/base.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 #define SPIKE 3          /* sigmas from the median of the seven around it */
@@ -236,14 +235,4 @@ void tk_weekday_estimate(
 			return;
 	}
 	memset(pattern, 0, WEEK * sizeof *pattern);
-}
-
-void tk_weekday_remove(double *y, const int64_t *day, size_t n)
-{
-	double *work = tk_malloc((2 * n + 1) * sizeof *work), pattern[WEEK];
-
-	tk_weekday_estimate(y, day, n, work, pattern);
-	for (size_t i = 0; i < n; i++)
-		y[i] -= pattern[tk_weekday_from_day(day[i])];
-	free(work);
 }

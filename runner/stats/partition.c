@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "stats/changepoint_internal.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 #define LANES 8 /* maxima that need not wait for each other */

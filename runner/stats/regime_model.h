@@ -34,7 +34,8 @@ struct tk_filtered_state {
 };
 
 /* As many states as the Bayesian information criterion selects, without AR(1) drift. r: residuals
- * about the level in the order of time, 8 to TK_REGIME_POINTS_MAX; sigma: a robust standard deviation of them. */
+ * about the level in the order of time, 8 to TK_REGIME_POINTS_MAX; sigma: a robust standard
+ * deviation of them. */
 struct tk_regime_model tk_regime_fit(const double *r, size_t n, double sigma);
 /* The same with a wandering part; r may have steps of level in it, which cost likelihood. sigma: by
  * differences of neighbours. */
@@ -67,14 +68,13 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
         const struct tk_filtered_state *from, double *level,
         struct tk_level_information *information);
 
-/* ---- regime_em.c: the expectation step for a regime model without drift ---- */
+/* ---- regime_em.c: the expectation step without drift: most of the time of a fit ---- */
 
-/* Nearly all of the time of learning a series' noise is spent here. */
 struct tk_regime_counts {
 	double state[TK_REGIME_STATES_MAX], sum[TK_REGIME_STATES_MAX], square[TK_REGIME_STATES_MAX],
 	        to[TK_REGIME_STATES_MAX][TK_REGIME_STATES_MAX];
 };
-/* Points about their level, and what is known of each in the light of those before and behind it. */
+/* Points about their level, and what is known of each by those before and behind it. */
 #define TK_REGIME_POINTS_MAX 200
 struct tk_regime_points {
 	size_t n;

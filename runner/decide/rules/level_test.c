@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "decide/rules/rules.h"
 #include "stats/levels.h"
-#include "stats/noise.h"
 #include "stats/summary.h"
 
 #define NOISE_POINTS_MIN 6     /* that a series needs to estimate its own noise */
