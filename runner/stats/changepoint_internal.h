@@ -30,7 +30,8 @@ size_t tk_partition_fit(struct tk_partition_workspace *w, const double *sum, siz
 
 /* A level that is visited again and again for a few nights is a state, not a change. sum: of the
  * logarithms before each night, without spikes. If segments of up to three weeks, after which the
- * level returns, have the same direction and size twice, all such segments are removed. work: *segments values. */
+ * level returns, have the same direction and size twice, all such segments are removed.
+ * work: *segments values. */
 void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segments, double *work);
 
 /* ar1.c: a second search for changes. y: logarithms; r: their residuals about the levels of the
