@@ -1,19 +1,9 @@
 /* The backends of an artifact: which files they are, what their code is, and whether they run on
  * another machine. */
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/try.h"
 #include "build/build.h"
 #include "build/build_internal.h"
 #include "build/elf.h"
 #include "core/kernel_package.h"
-#include "core/python_package.h"
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define PREFIX "tk_backend_"

@@ -18,15 +18,9 @@
  * builds of that version; what the adapter's file `requirements` names is installed beside it. */
 #ifndef TK_BUILD_H
 #define TK_BUILD_H
-#include "base/hash.h"
-#include "base/try.h"
+#include "base/base.h"
 #include "core/night.h"
 #include "upstream/repo.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct tk_error;
 
 struct tk_build_spec {
 	const struct tk_repo *repo;

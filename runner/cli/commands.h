@@ -4,7 +4,6 @@
  * function that works through the libraries and prints results to stdout. */
 #ifndef TK_COMMANDS_H
 #define TK_COMMANDS_H
-
 #include "base/base.h"
 #include "base/options.h"
 

@@ -7,9 +7,8 @@
 #ifndef TK_MEASURE_H
 #define TK_MEASURE_H
 #include "base/base.h"
-#include "core/mode.h"
-#include "core/outcome.h"
 #include "core/problem.h"
+#include "core/vocabulary.h"
 #include "stats/summary.h"
 
 struct tk_device_token;

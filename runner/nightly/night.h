@@ -5,7 +5,7 @@
 #include "build/build.h"
 #include "config/config.h"
 #include "core/limits.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
 #include "nightly/nightly.h"
 #include "nightly/plan/modules.h"
 #include "store/store.h"

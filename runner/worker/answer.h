@@ -4,7 +4,7 @@
 #ifndef TK_WORKER_ANSWER_H
 #define TK_WORKER_ANSWER_H
 #include "base/base.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 
 enum tk_field_type {
 	TK_FIELD_REAL,

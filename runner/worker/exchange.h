@@ -4,7 +4,7 @@
 #define TK_WORKER_EXCHANGE_H
 #include "base/process.h"
 #include "core/limits.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "worker/process.h"
 #include "worker/wire.h"
 #include "worker/worker.h"

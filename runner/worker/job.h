@@ -2,7 +2,7 @@
 #ifndef TK_WORKER_JOB_H
 #define TK_WORKER_JOB_H
 #include "base/base.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "tracker_abi.h"
 
 /* A backend beside the first one, for kernels of a sequence that the first one does not have. */

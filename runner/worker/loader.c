@@ -1,8 +1,8 @@
 /* See loader.h. */
 #include "worker/loader.h"
 #include "base/base.h"
-#include "core/series.h"
 #include "core/trace_file.h"
+#include "core/vocabulary.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>

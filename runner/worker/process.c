@@ -2,7 +2,7 @@
 #include "base/process.h"
 #include "base/base.h"
 #include "base/sandbox.h"
-#include "core/python_package.h"
+#include "core/kernel_package.h"
 #include "worker/process.h"
 #include "worker/wire.h"
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "base/sandbox.h"
 #include "core/measurement_fields.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
 #include "worker/answer.h"
 #include "worker/exchange.h"
 #include "worker/process.h"

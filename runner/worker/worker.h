@@ -10,7 +10,7 @@
 #define TK_WORKER_H
 #include "base/base.h"
 #include "core/measurement_fields.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 
 struct tk_limits;
 struct tk_worker;

@@ -5,13 +5,7 @@
  * {{{x}}} accepts nothing else. Keys live as long as the arena: literals. */
 #ifndef TK_SITE_VALUE_H
 #define TK_SITE_VALUE_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/base.h"
-
-struct tk_buf;
 
 struct tk_arena;
 struct tk_arena *tk_arena_new(void);

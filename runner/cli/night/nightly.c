@@ -1,6 +1,5 @@
 /* `tracker nightly`: one night, from the newest revisions to the site; `tracker backfill`: measures
  * past revisions, a night for each. */
-
 #include "nightly/nightly.h"
 #include "base/base.h"
 #include "base/process.h"
@@ -11,8 +10,7 @@
 #include "config/config.h"
 #include "config/suite.h"
 #include "core/night.h"
-#include "core/outcome.h"
-#include "core/status.h"
+#include "core/vocabulary.h"
 #include "nightly/stages/detect_policy.h"
 #include "site_gen/site.h"
 #include "store/store.h"

@@ -3,7 +3,7 @@
 #ifndef TK_BISECT_H
 #define TK_BISECT_H
 #include "base/base.h"
-#include "core/ab.h"
+#include "core/vocabulary.h"
 #include "decide/decide.h"
 #include "upstream/repo.h"
 

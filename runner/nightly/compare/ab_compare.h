@@ -7,11 +7,8 @@
 #ifndef TK_AB_COMPARE_H
 #define TK_AB_COMPARE_H
 #include "base/base.h"
-#include "core/ab.h"
-#include "core/mode.h"
-#include "core/outcome.h"
 #include "core/verdict.h"
-#include "core/verdict_text.h"
+#include "core/vocabulary.h"
 #include "upstream/repo.h"
 
 struct tk_config;

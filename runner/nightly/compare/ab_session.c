@@ -4,7 +4,7 @@
 #include "nightly/compare/ab_session.h"
 #include "base/base.h"
 #include "core/problem.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/plan/suites.h"
 #include "nightly/stages/detect_policy.h"

@@ -4,8 +4,7 @@
 #ifndef TK_AB_TEST_H
 #define TK_AB_TEST_H
 #include "base/base.h"
-#include "core/ab.h"
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "store/store.h"
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * say. */
 #include "base/base.h"
 #include "base/process.h"
-#include "core/verdict_text.h"
+#include "core/verdict.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_compare.h"
 #include "nightly/compare/ab_test.h"

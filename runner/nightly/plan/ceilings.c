@@ -1,7 +1,6 @@
 /* The jobs that measure the machine, not a kernel: the control between the others, and the
  * ceilings. */
 #include "base/base.h"
-#include "core/datasheet.h"
 #include "core/limits.h"
 #include "core/problem.h"
 #include "nightly/plan/plan_internal.h"

@@ -4,7 +4,7 @@
 #include "build/build.h"
 #include "config/config.h"
 #include "core/kernel_package.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
 
 #define BACKEND_PREFIX "tk_backend_"
 #define DEVICE_PREFIX "tk_device_"

@@ -1,8 +1,7 @@
 /* What the parts of the stage "plan" share: suites (plan.c), the control and the ceilings. */
 #ifndef TK_NIGHTLY_PLAN_INTERNAL_H
 #define TK_NIGHTLY_PLAN_INTERNAL_H
-#include "core/mode.h"
-#include "core/series.h"
+#include "core/vocabulary.h"
 #include "nightly/night.h"
 
 /* The jobs of a night before they are stored. The strings of the rows are those of artifacts and of

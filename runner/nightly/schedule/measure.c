@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "base/process.h"
 #include "core/measurement_fields.h"
-#include "core/tune.h"
+#include "core/vocabulary.h"
 #include "nightly/night.h"
 #include "nightly/plan/suites.h"
 #include "nightly/schedule/schedule.h"

@@ -2,10 +2,9 @@
  * nightly/. */
 #ifndef TK_NIGHTLY_SCHEDULE_H
 #define TK_NIGHTLY_SCHEDULE_H
-#include "core/outcome.h"
+#include "core/vocabulary.h"
 #include "store/tuning.h"
 
-struct tk_error;
 struct tk_job_result;
 struct tk_night;
 struct tk_night_device;

@@ -1,7 +1,6 @@
 /* Stage "detect": verdicts, change points and alerts of the night; and detect_policy.h. */
 #include "nightly/stages/detect_policy.h"
 #include "base/base.h"
-#include "config/acks.h"
 #include "config/config.h"
 #include "decide/decide.h"
 #include "nightly/night.h"

@@ -1,7 +1,7 @@
 /* See tune.h. */
 #include "nightly/tune/tune.h"
 #include "base/base.h"
-#include "core/tune_config.h"
+#include "core/tune_rule.h"
 #include "decide/rules/ab_result.h"
 #include "decide/rules/race.h"
 #include "decide/rules/space_search.h"

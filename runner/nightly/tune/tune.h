@@ -3,9 +3,8 @@
  * with the configuration that the backend prefers, its default. */
 #ifndef TK_TUNE_H
 #define TK_TUNE_H
-#include "core/tune.h"
+#include "core/vocabulary.h"
 #include "nightly/compare/ab_compare.h"
-#include <jansson.h>
 
 struct tk_store;
 struct tk_tuning_row;

@@ -1,1 +1,0 @@
-#include "core/kernel_package.h"

@@ -1,1 +1,0 @@
-#include "core/tune_rule.h"
