@@ -372,10 +372,6 @@ int tk_store_list_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows 
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */
 int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_s,
         struct tk_rows *out, struct tk_error *err);
-/* The pairs of two revisions of a series' upstream, also of other builds with the machine code of
- * theirs (a bisection's); in the order of the above. */
-int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
-        int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err);
 /* TK_ENOTFOUND: no state is stored, or it cannot be read. free() its numbers and its options. */
 int tk_store_read_monitor_state(struct tk_store *s, int64_t device_id,
         struct tk_monitor_state_row *out, struct tk_error *err);
@@ -401,9 +397,6 @@ int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err
 int tk_store_find_comparison(struct tk_store *s, const struct tk_series_row *series,
         const char *upstream, const char *good_rev, const char *bad_rev, char **result,
         struct tk_error *err);
-/* The caller frees *timeline. */
-int tk_store_read_kernel_timeline(
-        struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err);
 
 /* ---- triage of alerts ------------------------------------------------------------------------ */
 
@@ -417,9 +410,6 @@ struct tk_alert_triage {
 /* triage: in the order of time. group_uid may be NULL. */
 struct tk_alert_triage tk_alert_compute_triage(
         const struct tk_rows *triage, const char *alert_uid, const char *group_uid);
-/* The state to show: RECOVERED where the alert is closed and neither EXPECTED nor IGNORED. */
-enum tk_triage_state tk_alert_compute_state(
-        const struct tk_rows *triage, const struct tk_alert_row *alert);
 /* Appends a row. at_s is moved behind earlier rows of the alert, of its group, and of the alerts of
  * the group that it is: the order is then the same in every history. */
 int tk_store_append_triage(

@@ -21,10 +21,6 @@ struct tk_tuning_row {
 	const char *candidates; /* JSON: docs/reference/tune.md */
 };
 
-/* Whether a result is of the problem, the device and the backend of a series, with any options. One
- * of a backend without an upstream is of all upstreams that are not built. */
-bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row *series,
-        const struct tk_upstream_row *upstream);
 /* By the newest run of the problem on the backend and device. */
 int tk_tuning_state(struct tk_store *s, const struct tk_tuning_row *tuning, enum tk_tune_state *out,
         struct tk_error *err);
@@ -50,7 +46,6 @@ struct tk_tuning_groups {
 /* tunings: newest first, as tk_store_list() has them. */
 void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_groups *out);
 void tk_tuning_groups_free(struct tk_tuning_groups *groups);
-bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b);
 
 /* Which configuration of the group is the one to use up to which size. With all groups: which tuned
  * backend is the fastest, on the device and in the mode of the group, of problems that several

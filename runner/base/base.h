@@ -161,7 +161,6 @@ static inline void tk_buf_add_char(struct tk_buf *b, char c)
 }
 void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
-void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap);
 void tk_buf_add_utf8(struct tk_buf *b, const char *s,
         size_t len);                 /* malformed UTF-8 becomes U+FFFD: the output is valid */
 void tk_buf_clear(struct tk_buf *b); /* len = 0, keeps the memory and forgets a failure */
@@ -548,16 +547,5 @@ int tk_signature_verify(const char *allowed_signers, const char *path, struct tk
  * be independent of each other: which thread takes one, and when, is not defined. */
 void tk_parallel_for(
         int64_t n, int64_t grain, void (*fn)(void *arg, int64_t first, int64_t count), void *arg);
-
-/* Of the parts of one loop, how the first that failed has failed; {0} before the loop. */
-struct tk_parallel_failure {
-	_Atomic int status;
-	struct tk_error error;
-};
-/* By a part. status TK_OK: does nothing. */
-void tk_parallel_set_failure(
-        struct tk_parallel_failure *f, int status, const struct tk_error *error);
-/* After the loop. TK_OK: no part has failed. */
-int tk_parallel_get_failure(const struct tk_parallel_failure *f, struct tk_error *err);
 
 #endif

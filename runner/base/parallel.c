@@ -79,17 +79,3 @@ void tk_parallel_for(
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
-
-void tk_parallel_set_failure(
-        struct tk_parallel_failure *f, int status, const struct tk_error *error)
-{
-	int none = TK_OK;
-
-	if (status && atomic_compare_exchange_strong(&f->status, &none, status))
-		f->error = *error;
-}
-
-int tk_parallel_get_failure(const struct tk_parallel_failure *f, struct tk_error *err)
-{
-	return f->status ? tk_fail(err, f->status, "%s", f->error.message) : TK_OK;
-}

@@ -54,12 +54,13 @@ void tk_buf_commit(struct tk_buf *b, size_t len)
 	b->data[b->len] = '\0';
 }
 
-void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
+void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
 {
 	char small[256];
-	va_list again;
+	va_list ap, again;
 	int n;
 
+	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(small, sizeof small, fmt, ap);
 	if (n < 0)
@@ -71,14 +72,6 @@ void tk_buf_add_vprintf(struct tk_buf *b, const char *fmt, va_list ap)
 		b->len += (size_t)n;
 	}
 	va_end(again);
-}
-
-void tk_buf_add_printf(struct tk_buf *b, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	tk_buf_add_vprintf(b, fmt, ap);
 	va_end(ap);
 }
 

@@ -9,14 +9,16 @@
 #define NAME_SIZE 49
 #define TINY_NS 0.05
 
-double tk_kernel_report_number(const json_t *o, const char *key)
+/* Values of a stored result, which another program may have written. */
+static double read_number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 	double number = json_is_number(v) ? json_number_value(v) : NAN;
 	return fabs(number) <= NUMBER_MAX ? number : NAN;
 }
 
-const char *tk_kernel_report_text(const json_t *o, const char *key)
+/* Values of a stored result, which another program may have written. */
+static const char *read_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 	return text ? text : "";
@@ -26,7 +28,7 @@ static const json_t *find_region(const json_t *kernel, const char *name)
 {
 	const json_t *regions = json_object_get(kernel, "regions");
 	for (size_t i = 0; *name && i < json_array_size(regions); i++)
-		if (!strcmp(tk_kernel_report_text(json_array_get(regions, i), "name"), name))
+		if (!strcmp(read_text(json_array_get(regions, i), "name"), name))
 			return json_array_get(regions, i);
 	return NULL;
 }
@@ -35,7 +37,7 @@ static const char *format_change(
         const json_t *region, const char *key, char out[TK_FORMAT_SIZE + 1])
 {
 	char size[TK_FORMAT_SIZE];
-	double ns = tk_kernel_report_number(json_object_get(region, key), "change_ns");
+	double ns = read_number(json_object_get(region, key), "change_ns");
 	snprintf(out, TK_FORMAT_SIZE + 1, "%s%s", ns < 0 ? "-" : "+",
 	        tk_format_value(fabs(ns), "ns", size));
 	return out;
@@ -44,13 +46,13 @@ static const char *format_change(
 void tk_kernel_change_read(const json_t *kernel, struct tk_kernel_change *out)
 {
 	const json_t *change = json_object_get(kernel, "change");
-	const char *cause = tk_kernel_report_text(kernel, "cause");
+	const char *cause = read_text(kernel, "cause");
 	const json_t *region = find_region(kernel, cause);
 	char name[NAME_SIZE], own[TK_FORMAT_SIZE + 1], exposed[TK_FORMAT_SIZE + 1];
-	*out = (struct tk_kernel_change){.base_ns = tk_kernel_report_number(change, "base_ns"),
-	        .head_ns = tk_kernel_report_number(change, "head_ns")};
-	tk_text_copy_line(out->kernel, sizeof out->kernel, tk_kernel_report_text(kernel, "name"));
-	double share = tk_kernel_report_number(change, "change_ns") / out->base_ns;
+	*out = (struct tk_kernel_change){.base_ns = read_number(change, "base_ns"),
+	        .head_ns = read_number(change, "head_ns")};
+	tk_text_copy_line(out->kernel, sizeof out->kernel, read_text(kernel, "name"));
+	double share = read_number(change, "change_ns") / out->base_ns;
 	if (!json_is_true(json_object_get(change, "changed")) || !isfinite(share))
 		return;
 	out->share = share;
@@ -58,8 +60,7 @@ void tk_kernel_change_read(const json_t *kernel, struct tk_kernel_change *out)
 		return;
 	tk_text_copy_line(name, sizeof name, cause);
 	format_change(region, "change", own);
-	if (fabs(tk_kernel_report_number(json_object_get(region, "exposed_change"), "change_ns")) <
-	        TINY_NS)
+	if (fabs(read_number(json_object_get(region, "exposed_change"), "change_ns")) < TINY_NS)
 		snprintf(out->cause, sizeof out->cause, "%s %s, none of it exposed", name, own);
 	else
 		snprintf(out->cause, sizeof out->cause, "%s %s, of which %s are exposed", name, own,

@@ -5,10 +5,6 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Values of a stored result, which another program may have written. */
-double tk_kernel_report_number(const json_t *o, const char *key);    /* NAN: none, or absurd */
-const char *tk_kernel_report_text(const json_t *o, const char *key); /* "": none */
-
 /* What the comparison of two builds found in one kernel: one of "kernels" of a stored trace. */
 #define TK_KERNEL_CAUSE_SIZE 192
 #define TK_KERNEL_CHANGE_SIZE 320

@@ -56,7 +56,8 @@ static int64_t known_before(const struct tk_analysis *c)
 	return c->scope.night_id ? c->scope.as_of_s : c->since_s;
 }
 
-bool tk_night_has_ended(const struct tk_night_row *n)
+/* The night completed; one that was killed may not have measured all its series. */
+static bool has_ended(const struct tk_night_row *n)
 {
 	return n->status != TK_NIGHT_RUNNING;
 }
@@ -288,7 +289,7 @@ static int load_series(struct tk_store *s, struct tk_analysis *c, const struct t
 
 static bool is_whole_night(const struct tk_night_row *n)
 {
-	return tk_night_has_ended(n) && n->status != TK_NIGHT_FAILED &&
+	return has_ended(n) && n->status != TK_NIGHT_FAILED &&
 	       (n->kind == TK_NIGHT_NIGHTLY || n->kind == TK_NIGHT_IMPORT);
 }
 

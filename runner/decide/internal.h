@@ -209,8 +209,6 @@ size_t tk_analysis_count_nights_since(
  * and its change; NAN: unknown. */
 int tk_alert_read_levels(const struct tk_analysis *c, const struct tk_alert_row *a,
         int64_t before_s, double *baseline, double *change, struct tk_error *err);
-/* The night completed; one that was killed may not have measured all its series. */
-bool tk_night_has_ended(const struct tk_night_row *n);
 
 /* evaluate.c: statistical tests of all cases, with the false-discovery rate controlled per
  * machine. */

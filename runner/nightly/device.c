@@ -220,7 +220,7 @@ void tk_night_device_close(struct tk_night_device *d)
 
 /* ---- selection ---- */
 
-bool tk_device_name_matches(const char *name, const char *kind, uint32_t index, const char *uuid)
+static bool name_matches(const char *name, const char *kind, uint32_t index, const char *uuid)
 {
 	const enum tk_device_kind known = tk_device_kind_from_name(kind);
 	char kind_and_number[48], number[16];
@@ -238,7 +238,7 @@ bool tk_device_name_matches(const char *name, const char *kind, uint32_t index, 
 bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid)
 {
 	for (; *names; names++)
-		if (tk_device_name_matches(*names, kind, index, uuid))
+		if (name_matches(*names, kind, index, uuid))
 			return true;
 	return false;
 }
@@ -262,7 +262,7 @@ static void warn_about_absent_devices(const struct tk_night *n)
 		bool found = false;
 		for (size_t i = 0; !found && i < n->device_count; i++) {
 			const struct tk_night_device *d = &n->devices[i];
-			found = tk_device_name_matches(
+			found = name_matches(
 			        *name, d->layer->name, d->index, get_text(d->info, "uuid"));
 		}
 		if (!found)

@@ -90,8 +90,6 @@ int tk_night_detect(struct tk_night *n, struct tk_error *err);
 int tk_night_bisect(struct tk_night *n, struct tk_error *err);
 int tk_night_trace(struct tk_night *n, struct tk_error *err);
 int tk_night_tune(struct tk_night *n, struct tk_error *err);
-int tk_night_tidy(struct tk_night *n, struct tk_error *err);
-int tk_night_publish(struct tk_night *n, struct tk_error *err);
 
 /* Writes the verdicts and alerts of a night, with all A/B pairs so far, after a command that has
  * stored its own result: an error adds that the result is kept. The caller frees *report. */
@@ -174,9 +172,7 @@ void tk_night_device_close(struct tk_night_device *d);
 
 /* What `devices` in tracker.yml and --devices select: "all" (every kind but the simulated one), a
  * kind ("cuda"), one device of a kind ("cuda:1"), a GPU by number ("1"), or a UUID, "" where the
- * device has none. */
-bool tk_device_name_matches(const char *name, const char *kind, uint32_t index, const char *uuid);
-/* names: NULL-terminated. */
+ * device has none. names: NULL-terminated. */
 bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid);
 
 /* ---- commands outside of a night (night_start.c) ---- */

@@ -6,7 +6,8 @@
 #include "site_gen/model/model_internal.h"
 #include "store/store.h"
 
-char *tk_model_keep(struct tk_model *m, char *text)
+/* Owns a text until the model is freed; returns it. */
+static char *keep_text(struct tk_model *m, char *text)
 {
 	if (m->text_count == m->text_room) {
 		m->text_room = 2 * m->text_room + 64;
@@ -106,7 +107,7 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 	for (size_t i = 0; i < m->machine_rows.count; i++) {
 		struct tk_site_machine *machine = &m->machines[m->machine_count++];
 		machine->row = TK_ROWS_AT(&m->machine_rows, struct tk_machine_row, i);
-		machine->file = tk_model_keep(m, tk_path_make_slug(machine->row->name));
+		machine->file = keep_text(m, tk_path_make_slug(machine->row->name));
 	}
 	for (size_t i = 0; i < m->device_rows.count; i++) {
 		struct tk_site_device *device = &m->devices[m->device_count++];
@@ -117,10 +118,10 @@ static int join_machines(struct tk_model *m, struct tk_error *err)
 			return tk_fail(err, TK_EDATA, "device %s belongs to no machine",
 			        device->row->slug);
 		const char *machine = device->machine->row->name, *slug = device->row->slug;
-		device->name = tk_model_keep(m, tk_sprintf("%s/%s", machine, slug));
+		device->name = keep_text(m, tk_sprintf("%s/%s", machine, slug));
 		/* a name without '/', so that the slug of an ordinary one is the name itself */
 		AUTO_TEXT dotted = tk_sprintf("%s.%s", machine, slug);
-		device->file = tk_model_keep(m, tk_path_make_slug(dotted));
+		device->file = keep_text(m, tk_path_make_slug(dotted));
 	}
 	return 0;
 }
@@ -154,7 +155,7 @@ static int join_nights(struct tk_model *m, struct tk_error *err)
 		AUTO_TEXT name =
 		        tk_sprintf("%s-%.24s-%.8s", tk_time_format_day(night->row->as_of_s, day),
 		                machine->file, night->row->uid);
-		night->file = tk_model_keep(m, tk_path_make_slug(name));
+		night->file = keep_text(m, tk_path_make_slug(name));
 	}
 	tk_row_index_build(&m->nights_by_id, m->night_rows.rows, m->night_rows.count,
 	        sizeof(struct tk_night_row));

@@ -9,7 +9,4 @@ int tk_model_join_changes(struct tk_model *m, struct tk_error *err);
 int tk_model_read_newest_points(struct tk_model *m, struct tk_error *err);
 void tk_model_assign_styles(struct tk_model *m);
 
-/* Owns a text until the model is freed; returns it. */
-char *tk_model_keep(struct tk_model *m, char *text);
-
 #endif

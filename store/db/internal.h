@@ -100,10 +100,6 @@ struct tk_store {
 	struct tk_store *scratch;
 };
 
-/* ---- lock.c ---------------------------------------------------------------------------------- */
-
-void tk_db_install_lock_wait(struct tk_store *s);
-
 /* ---- sqlite_error.c -------------------------------------------------------------------------- */
 
 /* Writes "PATH: what: why" with the status that belongs to SQLite's result code. */
@@ -145,8 +141,6 @@ struct tk_rows_builder {
 void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row */
 /* A copy that lives as long as the list. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
-
-void tk_points_reverse(struct tk_rows *points); /* query/points.c */
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 

@@ -7,6 +7,46 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+/* ---- waiting to write ------------------------------------------------------------------------ */
+
+#define LEAST_S 10
+#define REPORT_NS ((int64_t)5000000000)
+#define SLEEP_MAX_MS 250
+
+static int64_t sleep_ms(int attempt)
+{
+	return attempt < 8 ? (int64_t)1 << attempt : SLEEP_MAX_MS;
+}
+
+/* SQLite calls it with the number of attempts so far, and tries again if it returns 1. */
+static int wait_for_lock(void *arg, int attempt)
+{
+	struct tk_store *s = arg;
+	int64_t now = tk_clock_monotonic_ns();
+
+	if (attempt == 0)
+		s->lock_wait_start_ns = now;
+	int64_t waited = now - s->lock_wait_start_ns;
+
+	if (tk_cancel_is_requested() || (waited >= s->lock_least_ns && now >= s->lock_deadline_ns))
+		return 0;
+	int64_t pause = sleep_ms(attempt) * 1000000;
+
+	if (waited < REPORT_NS && waited + pause >= REPORT_NS)
+		tk_log(TK_LOG_WARN, "locked", NULL, "%s: waiting for another process to write",
+		        s->path);
+	tk_clock_sleep_ns(pause);
+	return 1;
+}
+
+void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s)
+{
+	s->lock_deadline_ns = deadline_ns;
+	s->lock_least_ns = (int64_t)(least_s * 1e9);
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
 static int look_at_path(const char *path, enum tk_store_mode mode, struct tk_error *err)
 {
 	struct stat st;
@@ -34,7 +74,8 @@ static int connect_plain(struct tk_store *s, enum tk_store_mode mode, struct tk_
 	if (rc != SQLITE_OK)
 		return tk_db_fail(s, rc, err, "cannot open");
 	sqlite3_extended_result_codes(s->db, 1);
-	tk_db_install_lock_wait(s);
+	tk_store_set_lock_wait(s, 0, LEAST_S);
+	sqlite3_busy_handler(s->db, wait_for_lock, s);
 	return 0;
 }
 
@@ -257,50 +298,6 @@ void tk_store_mark_stopped(struct tk_store *s, struct tk_rows *nights)
 			night->status = TK_NIGHT_STOPPED;
 		at_work = false;
 	}
-}
-
-/* ---- waiting to write ------------------------------------------------------------------------ */
-
-#define LEAST_S 10
-#define REPORT_NS ((int64_t)5000000000)
-#define SLEEP_MAX_MS 250
-
-static int64_t sleep_ms(int attempt)
-{
-	return attempt < 8 ? (int64_t)1 << attempt : SLEEP_MAX_MS;
-}
-
-/* SQLite calls it with the number of attempts so far, and tries again if it returns 1. */
-static int wait_for_lock(void *arg, int attempt)
-{
-	struct tk_store *s = arg;
-	int64_t now = tk_clock_monotonic_ns();
-
-	if (attempt == 0)
-		s->lock_wait_start_ns = now;
-	int64_t waited = now - s->lock_wait_start_ns;
-
-	if (tk_cancel_is_requested() || (waited >= s->lock_least_ns && now >= s->lock_deadline_ns))
-		return 0;
-	int64_t pause = sleep_ms(attempt) * 1000000;
-
-	if (waited < REPORT_NS && waited + pause >= REPORT_NS)
-		tk_log(TK_LOG_WARN, "locked", NULL, "%s: waiting for another process to write",
-		        s->path);
-	tk_clock_sleep_ns(pause);
-	return 1;
-}
-
-void tk_db_install_lock_wait(struct tk_store *s)
-{
-	tk_store_set_lock_wait(s, 0, LEAST_S);
-	sqlite3_busy_handler(s->db, wait_for_lock, s);
-}
-
-void tk_store_set_lock_wait(struct tk_store *s, int64_t deadline_ns, double least_s)
-{
-	s->lock_deadline_ns = deadline_ns;
-	s->lock_least_ns = (int64_t)(least_s * 1e9);
 }
 
 /* ---- connections of threads ------------------------------------------------------------------ */

@@ -103,8 +103,5 @@ struct tk_import_unit tk_import_unit(const char *unit);
 const char *tk_import_describe_value(const json_t *value, char *out);
 /* The time of a file that does not say one: --at, else when it was written. */
 int64_t tk_import_get_file_time(const struct tk_import_sink *sink);
-/* ISO 8601 as programs write it: a blank for the T, fractions of a second, +hhmm. False if it is
- * not a time. */
-bool tk_import_parse_time(const char *text, int64_t *t_s);
 
 #endif

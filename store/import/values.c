@@ -156,7 +156,7 @@ const char *tk_import_describe_value(const json_t *value, char *out)
 }
 
 /* "2022-06-18 10:52:55.123456+0200" -> what tk_time_parse() reads. */
-bool tk_import_parse_time(const char *text, int64_t *t_s)
+static bool parse_time(const char *text, int64_t *t_s)
 {
 	char plain[64];
 	size_t n = 0;
@@ -294,7 +294,7 @@ static void iso_time_function(ARGS)
 {
 	int64_t time_s;
 
-	if (tk_import_parse_time(text_of(v[0]), &time_s))
+	if (parse_time(text_of(v[0]), &time_s))
 		sqlite3_result_int64(context, time_s);
 }
 

@@ -48,47 +48,7 @@ int tk_store_list_ab_pairs(struct tk_store *s, int64_t series_id, int64_t since_
 	return tk_store_list(s, TK_TABLE_ab_pair, SINCE, TK_ARGS(since_s), out, err);
 }
 
-/* A build is equivalent to those of a revision if it is one of them, or its backend has the machine
- * code of one. */
-#define LIKE(build, revision) \
-	"(EXISTS (SELECT 1 FROM build b WHERE b.id=" build " AND b.revision_id=" revision \
-	") OR EXISTS (SELECT 1 " \
-	"FROM kernel k CROSS JOIN build b CROSS JOIN kernel o WHERE k.build_id=" build \
-	" AND k.name='' AND " \
-	"k.code_hash<>'' " \
-	"AND k.backend=(SELECT backend FROM series WHERE id=?1) AND b.revision_id=" revision \
-	" AND o.build_id=b.id AND o.backend=k.backend AND o.name='' AND o.code_hash=k.code_hash))"
-
-int tk_store_list_ab_pairs_between(struct tk_store *s, int64_t series_id, int64_t good_revision_id,
-        int64_t bad_revision_id, struct tk_rows *out, struct tk_error *err)
-{
-	return tk_store_list(s, TK_TABLE_ab_pair,
-	        "series_id=?1 AND " LIKE("base_build_id", "?2") " AND " LIKE("head_build_id", "?3"),
-	        TK_ARGS(series_id, good_revision_id, bad_revision_id), out, err);
-}
-
 /* ---- long texts and samples ------------------------------------------------------------------ */
-
-int tk_store_read_kernel_timeline(
-        struct tk_store *s, int64_t report_id, char **timeline, struct tk_error *err)
-{
-	sqlite3_stmt *stmt;
-	int status = 0;
-
-	TRY(tk_db_prepare_args(s, "SELECT timeline FROM kernel_report WHERE id=?1",
-	        TK_ARGS(report_id), &stmt, err));
-	int code = sqlite3_step(stmt);
-
-	if (code == SQLITE_ROW)
-		*timeline = tk_strdup((const char *)sqlite3_column_text(stmt, 0));
-	else if (code == SQLITE_DONE)
-		status = tk_fail(err, TK_ENOTFOUND, "there is no kernel report with the id %lld",
-		        (long long)report_id);
-	else
-		status = tk_db_fail(s, code, err, "cannot read a kernel report");
-	sqlite3_reset(stmt);
-	return status;
-}
 
 int tk_store_has_comparisons(struct tk_store *s, bool *out, struct tk_error *err)
 {

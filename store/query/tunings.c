@@ -19,11 +19,6 @@ static int compare_groups(const struct tk_tuning_row *a, const struct tk_tuning_
 	return order ? order : strcmp(a->options, b->options);
 }
 
-bool tk_tuning_is_same_group(const struct tk_tuning_row *a, const struct tk_tuning_row *b)
-{
-	return !compare_groups(a, b);
-}
-
 static bool is_decided(const struct tk_tuning_row *t)
 {
 	return t->verdict != TK_TUNE_VERDICT_INCONCLUSIVE;
@@ -168,20 +163,6 @@ int tk_tuning_find_rules(const struct tk_tuning_groups *groups, const struct tk_
 }
 
 /* ---- whether a result still holds ------------------------------------------------------------ */
-
-static bool is_built(const struct tk_upstream_row *u)
-{
-	enum tk_upstream_kind kind;
-	return tk_upstream_kind_parse(u->kind, &kind) || tk_upstream_kind_is_built(kind);
-}
-
-bool tk_tuning_matches(const struct tk_tuning_row *t, const struct tk_series_row *series,
-        const struct tk_upstream_row *upstream)
-{
-	return t->device_id == series->device_id && t->problem_id == series->problem_id &&
-	       strcmp(t->backend, series->backend) == 0 &&
-	       (*t->upstream ? strcmp(t->upstream, upstream->name) == 0 : !is_built(upstream));
-}
 
 /* What a point of the problem was measured with, newest first. */
 #define POINTS \

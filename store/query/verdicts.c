@@ -119,16 +119,6 @@ struct tk_alert_triage tk_alert_compute_triage(
 	return result;
 }
 
-enum tk_triage_state tk_alert_compute_state(
-        const struct tk_rows *triage, const struct tk_alert_row *alert)
-{
-	enum tk_triage_state state =
-	        tk_alert_compute_triage(triage, alert->uid, alert->group_uid).state;
-	bool settled = state == TK_TRIAGE_EXPECTED || state == TK_TRIAGE_IGNORED;
-
-	return alert->status == TK_ALERT_CLOSED && !settled ? TK_TRIAGE_RECOVERED : state;
-}
-
 /* Rows about the same alert or group, or about one of a group and that group: of those the last one
  * counts. */
 int tk_store_append_triage(

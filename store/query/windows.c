@@ -92,6 +92,18 @@ static void add_points(struct stretch *x, const struct tk_rows *points)
 	}
 }
 
+static void reverse_points(struct tk_rows *points)
+{
+	struct tk_point *p = points->rows;
+
+	for (size_t i = 0, n = points->count; i + 1 < n - i; i++) {
+		struct tk_point keep = p[i];
+
+		p[i] = p[n - 1 - i];
+		p[n - 1 - i] = keep;
+	}
+}
+
 /* The range, and what is before it. */
 static int read_first(struct tk_store *s, const struct tk_window_query *w, struct stretch *x,
         struct tk_error *err)
@@ -104,7 +116,7 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, struc
 	        TK_ARGS(x->series_id, w->since_s, w->before), &before, err));
 	TRY(tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3",
 	        TK_ARGS(x->series_id, w->since_s, w->until_s), &within, err));
-	tk_points_reverse(&before);
+	reverse_points(&before);
 	add_points(x, &before);
 	add_points(x, &within);
 	x->is_read = true;
@@ -349,18 +361,6 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 
 /* ---- the points of one series ---------------------------------------------------------------- */
 
-void tk_points_reverse(struct tk_rows *points)
-{
-	struct tk_point *p = points->rows;
-
-	for (size_t i = 0, n = points->count; i + 1 < n - i; i++) {
-		struct tk_point keep = p[i];
-
-		p[i] = p[n - 1 - i];
-		p[n - 1 - i] = keep;
-	}
-}
-
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err)
 {
@@ -370,7 +370,7 @@ int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, 
 	TRY(tk_store_list(s, TK_TABLE_measurement,
 	        "series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3",
 	        TK_ARGS(series_id, from_s, last), out, err));
-	tk_points_reverse(out);
+	reverse_points(out);
 	return 0;
 }
 
@@ -403,7 +403,7 @@ int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t unt
 	        "series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM
 	        "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4",
 	        TK_ARGS(series_id, until_s, most, skip), out, err));
-	tk_points_reverse(out);
+	reverse_points(out);
 	return 0;
 }
 
