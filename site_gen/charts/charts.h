@@ -132,13 +132,13 @@ void tk_svg_draw_bar(struct tk_buf *out, double ratio, const char *class_suffix)
  * 1.25. */
 void tk_svg_draw_change(struct tk_buf *out, double ratio, bool worse);
 
-/* A change with its interval; NAN: none. The axis, which all bars of a list share, is of logarithms of
- * ratios, with both sides of 0. */
+/* A change with its interval; NAN: none. The axis, which all bars of a list share, is of
+ * logarithms of ratios, with both sides of 0. */
 void tk_svg_draw_interval(struct tk_buf *out, double axis_lo, double axis_hi, double change,
         double lo, double hi, const char *class);
 
-/* A dot for each difference of an A/B pair, their interval below, a line at no change. Draws nothing
- * without pairs. */
+/* A dot for each difference of an A/B pair, their interval below, a line at no change. Draws
+ * nothing without pairs. */
 void tk_svg_draw_pairs(struct tk_buf *out, const double *d, size_t count, double lo, double hi);
 
 #endif

@@ -20,7 +20,8 @@ static void add_tick(struct tk_axis *a, double at, const char *label)
 	snprintf(tick->label, sizeof tick->label, "%s", label);
 }
 
-/* The range around values: at least `floor` to either side of the middle, so that noise is small. */
+/* The range around values: at least `floor` to either side of the middle, so that noise is
+ * small. */
 static void widen(double *lo, double *hi, double floor)
 {
 	double middle = (*lo + *hi) / 2, half = fmax((*hi - *lo) * 0.54, floor);

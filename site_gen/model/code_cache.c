@@ -1,4 +1,5 @@
-/* Machine code of builds: one list per build; builds that are needed together are needed again soon. */
+/* Machine code of builds: one list per build; builds that are needed together are needed again
+ * soon. */
 #include "site_gen/model/code_cache.h"
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* The dispatch table of a kernel on a device: on its page, and as dispatch/OP@DEVICE.json, .csv and .h
- * for other programs. */
+/* The dispatch table of a kernel on a device: on its page, and as dispatch/OP@DEVICE.json, .csv
+ * and .h for other programs. */
 #include "base/csv.h"
 #include "site_gen/pages/kernels.h"
 #include "site_gen/render/escape.h"

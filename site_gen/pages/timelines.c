@@ -1,5 +1,5 @@
-/* traces/: the timelines of the kernels of a launch on one multiprocessor, as `tracker trace` stored
- * them: drawn, and as data. What is not of its form is left out. */
+/* traces/: the timelines of the kernels of a launch on one multiprocessor, as `tracker trace`
+ * stored them: drawn, and as data. What is not of its form is left out. */
 #include "base/base.h"
 #include "site_gen/data/data.h"
 #include "site_gen/pages/page.h"
@@ -174,8 +174,8 @@ static double span_x(int64_t ns, int64_t end_ns)
 	       (double)(ns < end_ns ? ns : end_ns) / (double)end_ns * (WIDTH - LABEL_WIDTH);
 }
 
-/* The lanes from the begin. Returns the time to which they are drawn, 0 for nothing: with many spans,
- * only the first are. */
+/* The lanes from the begin. Returns the time to which they are drawn, 0 for nothing: with many
+ * spans, only the first are. */
 static int64_t draw_timeline(struct tk_buf *out, const struct timeline *t, int64_t duration_ns)
 {
 	size_t count = t->span_count < SPANS_MAX ? t->span_count : SPANS_MAX;

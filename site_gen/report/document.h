@@ -19,8 +19,8 @@ void tk_document_begin(struct tk_document *d, struct tk_buf *out, enum tk_docume
         const char *title);
 void tk_document_end(struct tk_document *d);
 void tk_document_add_paragraph(struct tk_document *d, const char *text);
-/* A table below its title: its heads, then its cells row by row, then the end. The head of a column of
- * numbers ends in "#". */
+/* A table below its title: its heads, then its cells row by row, then the end. The head of a
+ * column of numbers ends in "#". */
 void tk_document_begin_table(
         struct tk_document *d, const char *title, const char *const *heads, size_t columns);
 void tk_document_add_cell(struct tk_document *d, const char *text);

@@ -27,7 +27,8 @@ add_gpu() {
 	for backend in "$@"; do
 		sed "s/KIT_BACKEND(null, \"null\"/KIT_BACKEND(null, \"$backend\"/" \
 			fake/backend_null.c >fake/backend_this.c
-		compile "tk_backend_$backend" fake/backend_this.c fake/null_*.c fake/element.c fake/attention.c
+		compile "tk_backend_$backend" \
+			fake/backend_this.c fake/null_*.c fake/element.c fake/attention.c
 	done
 }
 
