@@ -233,6 +233,65 @@ SELECT * FROM (SELECT s.device_id, s.variant, s.style, row_number() OVER (PARTIT
   GROUP BY s.device_id, s.variant)
 WHERE i <= 7
 
+-- The newest times on kernel pages. A table has one operation, device and mode, because modes are never
+-- ranked together; `c`: its backends, in the order in which they are met. `best`: the shortest time of a
+-- problem. `apart`: 0 where the best is clearly faster, 1 a tie, 2 without interval.
+-- page_kernel_cell: table by problem_key
+WITH s AS (SELECT p.*, s.problem_id, s.mode, iif(NOT p.fails AND p.value > 0, p.value, NULL) AS time,
+    (p.n > 1 OR p.hi > p.lo) AND p.lo + p.hi IS NOT NULL AS has_interval,
+    min(p.place) OVER (PARTITION BY p.op_id, p.device_id, s.mode) AS table_id,
+    min(p.place) OVER (PARTITION BY p.op_id, p.device_id, s.mode, p.variant) AS met
+  FROM page_series p JOIN series s USING (id)
+  WHERE p.is_suite_time AND p.has_result AND (place('mode', s.mode) IS NOT NULL OR s.mode GLOB 'sequence:*')),
+c AS (SELECT *, dense_rank() OVER (PARTITION BY table_id ORDER BY met) - 1 AS c FROM s),
+t AS (SELECT *, min(place) OVER same AS first_place, count(time) OVER same AS known,
+    first_value(id) OVER ranked AS best_id, first_value(c) OVER ranked AS best_c,
+    first_value(time) OVER ranked AS best, first_value(hi) OVER ranked AS best_hi,
+    first_value(has_interval) OVER ranked AS best_interval
+  FROM c WHERE c < 12 WINDOW same AS (PARTITION BY table_id, problem_id),
+    ranked AS (PARTITION BY table_id, problem_id ORDER BY time IS NULL, time, c))
+SELECT t.*, dense_rank() OVER (ORDER BY first_place) AS problem_key, iif(known > 1, time / best, NULL) AS ratio,
+  CASE WHEN time IS NULL OR t.id = best_id THEN 0 WHEN time < best * (1 + tie) THEN 1
+    WHEN (has_interval AND best_interval) IS NOT 1 THEN 2 ELSE best_hi >= lo END AS apart,
+  figure(r.j ->> 'energy_j') AS energy, figure(r.j ->> '$.plan.workspace_bytes') AS workspace,
+  figure(r.j ->> 'device_bytes') AS memory, figure(r.j ->> 'launch_ns') AS launch, b.wall_s AS build
+FROM page_site, t LEFT JOIN (SELECT id, iif(json_valid(attributes), attributes, '{}') AS j FROM run) r
+  ON r.id = t.last_run_id LEFT JOIN build b ON b.id = t.build_id
+
+-- page_kernel_column: table by table_id
+SELECT table_id, c, variant, style FROM page_kernel_cell GROUP BY table_id, c
+
+-- Their rowid is the problem_key.
+-- page_kernel_problem: table by table_id
+SELECT table_id, problem_key, problem_id, op_id, device_id, mode, is_ranked, known, best, best_id, best_c,
+  max(c) AS last_c, max(apart) AS apart, known > 1 AND max(apart) = 0 AS is_clear,
+  min(time) FILTER (WHERE id <> best_id) / best AS lead
+FROM page_kernel_cell GROUP BY problem_key ORDER BY problem_key
+
+-- page_kernel_table: table by table_id
+SELECT table_id, op_id, device_id, mode, is_ranked, count(*) AS problems, max(last_c) AS last_c
+FROM page_kernel_problem GROUP BY table_id
+
+-- The groups of problems that a table summarises: families, and the aspects of GEMMs. A skinny result fills
+-- no tile of a large GPU.
+-- page_kernel_group: table by group_id
+WITH g AS (SELECT p.*, q.op, q.family, '{"' || replace(replace(substr(q.text, instr(q.text, ':') + 1),
+    '=', '":"'), ',', '","') || '"}' AS j FROM page_kernel_problem p JOIN problem q ON q.id = p.problem_id),
+a AS (SELECT *, CAST(j ->> 'm' AS REAL) AS m, CAST(j ->> 'n' AS REAL) AS n, CAST(j ->> 'k' AS REAL) AS k
+  FROM g WHERE op = 'gemm' AND json_valid(j))
+SELECT *, dense_rank() OVER (ORDER BY table_id, kind DESC, name) AS group_id
+FROM (SELECT table_id, problem_key, known, 'family' AS kind, family AS name FROM g WHERE family <> ''
+  UNION ALL SELECT table_id, problem_key, known, 'aspect', CASE WHEN m = n AND n = k THEN 'square'
+      WHEN min(m, n) <= 128 THEN 'skinny' WHEN k >= 2 * max(m, n) THEN 'deep k' ELSE 'other' END
+    FROM a WHERE m > 0 AND n > 0 AND k > 0)
+
+-- page_kernel_group_cell: table by group_id
+SELECT g.group_id, x.c, count(ratio) AS shared, sum(ratio <= 1 + tie) AS wins, exp(avg(ln(ratio))) AS mean,
+  count(ratio) = (SELECT count(*) FROM page_kernel_group a WHERE a.group_id = g.group_id AND a.known > 1)
+    AS is_whole
+FROM page_site, page_kernel_group g JOIN page_kernel_cell x USING (problem_key)
+WHERE g.known > 1 GROUP BY g.group_id, x.c
+
 -- page_cause_kind:
 SELECT column1 AS kind, column2 AS word, column3 AS words, column4 AS tone
 FROM (VALUES (0, 'regression', 'regressions', 'bad'), (1, 'failure', 'failures', 'bad'),

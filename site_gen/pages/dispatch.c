@@ -140,20 +140,18 @@ static int put_files(
 }
 
 int tk_kernel_set_dispatch(struct tk_site *site, struct tk_value *o,
-        const struct tk_site_device *device, const struct tk_kernel_page *kernel, bool has_rows,
-        struct tk_error *err)
+        const struct tk_kernel_table *table, bool has_files, bool has_rows, struct tk_error *err)
 {
-	const struct tk_arg *args = TK_ARGS(device->row->id, kernel->op, (int64_t)has_rows);
+	const struct tk_arg *args = TK_ARGS(table->device->row->id, table->op);
 	json_t *rows, *heads;
-	TRY(tk_page_add_sql(site, o, "dispatch", args, err));
+	TRY(tk_page_add_sql(site, o, "dispatch", TK_ARGS(args[0].i, table->op, has_rows), err));
 	const char *href = tk_value_find_text(o, "dispatch_href");
-	if (kernel->whole || !*href)
+	if (!has_files || !*href)
 		return 0;
-	TRY(tk_records_select(site->model.store, tk_page_find_sql(site, "api", "dispatch"),
-	        TK_ARGS(device->row->id, kernel->op), &rows, err));
-	int status =
-	        tk_records_select(site->model.store, tk_page_find_sql(site, "api", "dispatch_head"),
-	                TK_ARGS(device->row->id, kernel->op), &heads, err);
+	TRY(tk_records_select(
+	        site->model.store, tk_page_find_sql(site, "api", "dispatch"), args, &rows, err));
+	int status = tk_records_select(site->model.store,
+	        tk_page_find_sql(site, "api", "dispatch_head"), args, &heads, err);
 	if (!status)
 		status = put_files(site, href + strlen("../"), json_array_get(heads, 0), rows, err);
 	json_decref(rows);

@@ -77,7 +77,7 @@ static struct tk_arg real_or_null(double v)
 	" outcome, is_unplanned, is_skipped, is_unsupported, fails, has_result, is_suite_time," \
 	" waiting_nights, night_s, build_id, n, value, lo, hi, has_rate, rate, rate_unit," \
 	" efficiency, measured_share, datasheet_share, is_ranked, environment_id, style," \
-	" ceiling_share, limited_by"
+	" ceiling_share, limited_by, p95, run_id, last_run_id"
 
 static const char *find_limit(const struct tk_ceiling_set *c, const struct tk_problem_row *p)
 {
@@ -88,7 +88,7 @@ static const char *find_limit(const struct tk_ceiling_set *c, const struct tk_pr
 
 static int store_series(const struct tk_model *m, struct tk_error *err)
 {
-	static const struct tk_point none = {.value = NAN, .lo = NAN, .hi = NAN};
+	static const struct tk_point none = {.value = NAN, .lo = NAN, .hi = NAN, .p95 = NAN};
 	size_t op = 0; /* the first of its operation */
 	TRY(tk_page_make_table(m->store, SERIES_COLUMNS, "page_series", err));
 	for (size_t i = 0; i < m->series_count; i++) {
@@ -128,7 +128,8 @@ static int store_series(const struct tk_model *m, struct tk_error *err)
 		        id_or_null(p->environment_id, p->environment_id),
 		        tk_arg_int((int64_t)s->style),
 		        real_or_null(tk_ceiling_set_efficiency(&ceilings, s, p->value)),
-		        tk_arg_text(find_limit(&ceilings, s->problem)), {0}};
+		        tk_arg_text(find_limit(&ceilings, s->problem)), real_or_null(p->p95),
+		        tk_arg_int(p->run_id), tk_arg_int(s->last_run ? s->last_run->id : 0), {0}};
 		TRY(tk_page_insert(m->store, "page_series", row, err));
 	}
 	return 0;

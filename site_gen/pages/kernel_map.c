@@ -10,15 +10,11 @@
 #define COLUMNS_MAX 16
 #define ROWS_MAX 32
 #define CELLS_MIN 4
-#define COLOURS 4 /* backends with a colour */
-#define TIED_SHOWN 2
 
 /* A problem on the map; `at` may be that of a sweep. */
 struct cell {
 	const struct tk_kernel_problem *problem;
 	struct tk_axes at;
-	double lead;   /* time of the second over time of the best; NAN: no second */
-	size_t colour; /* column of the best; COLOURS: none */
 };
 
 static int cell_order(const void *a, const void *b)
@@ -31,29 +27,6 @@ static int cell_order(const void *a, const void *b)
 		return x->at.row_order < y->at.row_order ? -1 : 1;
 	return x->at.column_order < y->at.column_order ? -1
 	                                               : x->at.column_order > y->at.column_order;
-}
-
-/* The problems that have a time. */
-static size_t collect(const struct tk_kernel_columns *columns,
-        const struct tk_kernel_problem *problems, size_t count, struct cell *cells)
-{
-	size_t used = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct tk_kernel_problem *p = &problems[i];
-		struct cell *cell = &cells[used];
-		if (!(p->best_ns > 0) || !p->best || !*p->at.sweep)
-			continue;
-		*cell = (struct cell){p, p->at, NAN, COLOURS};
-		for (size_t c = 0; c < columns->count; c++) {
-			if (p->of[c] == p->best)
-				cell->colour = c < COLOURS ? c : COLOURS;
-			else
-				cell->lead = fmin(
-				        cell->lead, tk_series_newest_value(p->of[c]) / p->best_ns);
-		}
-		used++;
-	}
-	return used;
 }
 
 struct grid {
@@ -120,7 +93,7 @@ static void format_sweep(
 static bool is_contested(const struct cell *cells, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (isfinite(cells[i].lead))
+		if (cells[i].problem->known > 1)
 			return true;
 	return false;
 }
@@ -150,82 +123,8 @@ static void split_into_sweeps(
 	free(axes);
 }
 
-/* "a, b and 2 more": the backends whose intervals overlap the best; *apart: the comparison. */
-static void set_best(struct tk_site *site, struct tk_value *o, const struct cell *c,
-        const struct tk_kernel_columns *columns, enum tk_point_difference *apart)
-{
-	struct tk_buf tied = TK_BUF_INIT;
-	size_t count = 0;
-	*apart = TK_POINTS_DIFFER;
-	for (size_t i = 0; i < columns->count; i++) {
-		const struct tk_site_series *best = c->problem->best, *s = c->problem->of[i];
-		if (!isfinite(tk_series_newest_value(s)))
-			continue;
-		enum tk_point_difference own =
-		        s == best ? TK_POINTS_DIFFER
-		                  : tk_point_compare(tk_series_last_point(best),
-		                            tk_series_last_point(s), site->options->tie);
-		*apart = own > *apart ? own : *apart;
-		if ((own == TK_POINTS_TIE || s == best) && ++count <= TIED_SHOWN)
-			tk_buf_add_printf(&tied, "%s%.*s", count > 1 ? ", " : "",
-			        (int)tk_utf8_clip_len(s->variant, 40), s->variant);
-	}
-	if (count > TIED_SHOWN)
-		tk_buf_add_printf(&tied, " and %zu more", count - TIED_SHOWN);
-	tk_value_set_clip(
-	        o, "best", *apart == TK_POINTS_TIE ? "tie" : c->problem->best->variant, 40);
-	if (*apart == TK_POINTS_TIE)
-		tk_value_set(o, "lead", tk_buf_cstr(&tied));
-	else
-		tk_value_set_fmt(o, "lead", isfinite(c->lead) ? "%.2f×%s" : "alone", c->lead,
-		        *apart == TK_POINTS_DIFFER ? "" : ", no interval");
-	tk_buf_free(&tied);
-}
-
-static double in_steps(double part)
-{
-	return fmax(-1e6, fmin(part * 1e4, 1e6));
-}
-
-/* For each variant its time and the ends of its interval as distances in steps of 0.01 %. */
-static void set_times(
-        struct tk_value *o, const struct cell *c, const struct tk_kernel_columns *columns)
-{
-	char times[TK_KERNEL_COLUMNS_MAX * 16], ends[TK_KERNEL_COLUMNS_MAX * 24],
-	        number[TK_FORMAT_SIZE];
-	size_t len = 0, end = 0;
-	for (size_t i = 0; i < columns->count; i++) {
-		const struct tk_site_series *s = c->problem->of[i];
-		const struct tk_point *p =
-		        isfinite(tk_series_newest_value(s)) ? tk_series_last_point(s) : NULL;
-		len += (size_t)snprintf(times + len, sizeof times - len, "%s%s", i ? " " : "",
-		        p ? tk_format_digits(p->value, 5, number) : "-");
-		bool known = p && tk_point_has_interval(p);
-		end += (size_t)snprintf(ends + end, sizeof ends - end,
-		        known ? "%s%.0f,%.0f" : "%s-", i ? " " : "",
-		        known ? in_steps(1 - p->lo / p->value) : 0,
-		        known ? in_steps(p->hi / p->value - 1) : 0);
-	}
-	tk_value_set(o, "times", times);
-	tk_value_set(o, "ends", ends);
-}
-
-static void set_cell(struct tk_site *site, struct tk_value *o, const struct cell *c,
-        const struct tk_kernel_columns *columns)
-{
-	enum tk_point_difference apart;
-	int level = !(c->lead > 1.02) ? 0 : c->lead < 1.1 ? 1 : c->lead < 1.5 ? 2 : 3;
-	tk_value_set_flag(o, "any", true);
-	tk_value_set_fmt(o, "href", "../series/%s.html", c->problem->best->file);
-	set_times(o, c, columns);
-	set_best(site, o, c, columns, &apart);
-	tk_value_set_fmt(
-	        o, "class", apart == TK_POINTS_DIFFER ? "map-%zu-%d" : "map-tie", c->colour, level);
-}
-
-static void add_map(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
-        size_t count, const struct grid *g, const struct tk_axes_names *names,
-        const struct tk_kernel_columns *columns)
+static void add_map(struct tk_value *maps, const struct cell *cells, size_t count,
+        const struct grid *g, const struct tk_axes_names *names)
 {
 	struct tk_value *o = tk_value_append(maps);
 	char title[TK_SWEEP_TITLE_SIZE];
@@ -246,8 +145,7 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 			bool here = next < count && cells[next].at.row_order == g->rows[r] &&
 			            cells[next].at.column_order == g->columns[c];
 			tk_value_set_flag(cell, "any", false);
-			if (here)
-				set_cell(site, cell, &cells[next], columns);
+			cell->id = here ? cells[next].problem->key : 0;
 			while (here && next < count && cells[next].at.row_order == g->rows[r] &&
 			        cells[next].at.column_order == g->columns[c])
 				next++;
@@ -256,10 +154,9 @@ static void add_map(struct tk_site *site, struct tk_value *maps, const struct ce
 }
 
 /* The map of the problems that differ by their axes alone; room: for twice as many cells. */
-static void add_group(struct tk_site *site, struct tk_value *maps, const struct cell *cells,
-        size_t count, struct cell *room, const struct tk_kernel_columns *columns, size_t *made)
+static void add_group(struct tk_value *maps, const struct cell *cells, size_t count,
+        struct cell *room, struct tk_axes_names names, size_t *made)
 {
-	struct tk_axes_names names = *tk_axes_names(columns->op);
 	struct grid g = make_grid(cells, count);
 	if (!g.fits) {
 		size_t used;
@@ -276,27 +173,26 @@ static void add_group(struct tk_site *site, struct tk_value *maps, const struct 
 	}
 	if (!g.fits || !is_contested(cells, count))
 		return;
-	add_map(site, maps, cells, count, &g, &names, columns);
+	add_map(maps, cells, count, &g, &names);
 	++*made;
 }
 
-void tk_kernel_set_maps(struct tk_site *site, struct tk_value *o,
-        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *problems,
-        size_t problem_count)
+void tk_kernel_set_maps(struct tk_value *o, const struct tk_kernel_table *t)
 {
 	struct tk_value *maps = tk_value_add_list(o, "maps");
-	struct cell *cells = tk_malloc((3 * problem_count + 1) * sizeof *cells);
-	size_t count = columns->count > 1 && tk_axes_names(columns->op)
-	                       ? collect(columns, problems, problem_count, cells)
-	                       : 0,
-	       made = 0;
+	struct cell *cells = tk_malloc((3 * t->count + 1) * sizeof *cells);
+	size_t count = 0, made = 0;
+	for (size_t i = 0; t->column_count > 1 && i < t->count; i++)
+		if (t->problems[i].known && *t->problems[i].at.sweep)
+			cells[count++] = (struct cell){&t->problems[i], t->problems[i].at};
 	if (count)
 		qsort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)
 			;
-		add_group(site, maps, cells + first, end - first, cells + count, columns, &made);
+		add_group(maps, cells + first, end - first, cells + count, *tk_axes_names(t->op),
+		        &made);
 	}
 	free(cells);
 }

@@ -42,11 +42,6 @@ static void set_title(struct tk_value *o, const struct tk_sweep *sweep, const st
 		tk_value_set(o, "sweep_title", title);
 }
 
-static double newest_rate(const struct tk_site_series *s, const char **unit)
-{
-	return s ? tk_series_rate(s, tk_series_newest_value(s), unit) : NAN;
-}
-
 /* Forward before backward, then by the constant keys: a grid that reads like a table. Over the
  * length before over the batch. */
 static int compare_panels(const void *a, const void *b)
@@ -59,19 +54,16 @@ static int compare_panels(const void *a, const void *b)
 }
 
 /* Panels of one type share the top of their axis. */
-static void set_tops(struct panel *panels, size_t count, const struct tk_model *m,
-        const struct tk_kernel_columns *columns, const struct tk_kernel_problem *const *problems)
+static void set_tops(struct panel *panels, size_t count, const struct tk_kernel_table *table,
+        const struct tk_kernel_problem *const *problems)
 {
 	struct tk_ceiling_set ceilings;
-	tk_ceiling_set_load(m, columns->device, &ceilings);
-	for (size_t i = 0; i < count; i++) {
-		const struct tk_sweep *sweep = panels[i].sweep;
-		const char *unit;
-		for (size_t k = 0; k < sweep->count; k++)
-			for (size_t c = 0; c < columns->count; c++)
+	tk_ceiling_set_load(table->model, table->device, &ceilings);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < panels[i].sweep->count; k++)
+			for (size_t c = 0; c < table->column_count; c++)
 				panels[i].top = fmax(panels[i].top,
-				        newest_rate(problems[sweep->members[k]]->of[c], &unit));
-	}
+				        problems[panels[i].sweep->members[k]]->rates[c]);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (!strcmp(panels[i].dtype, panels[k].dtype))
@@ -83,48 +75,46 @@ static void set_tops(struct panel *panels, size_t count, const struct tk_model *
 	}
 }
 
-static const char *x_name(const struct tk_kernel_columns *columns, const struct tk_sweep *sweep)
+static const char *x_name(const struct tk_kernel_table *table, const struct tk_sweep *sweep)
 {
-	const struct tk_axes_names *names = tk_axes_names(columns->op);
+	const struct tk_axes_names *names = tk_axes_names(table->op);
 	return sweep->length > 0 ? names->column : names->x;
 }
 
 /* A line of each backend that has at least two points. */
-static void draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_columns *columns,
+static void draw(struct tk_site *site, struct tk_value *o, const struct tk_kernel_table *table,
         const struct tk_kernel_problem *const *problems, const struct panel *panel)
 {
 	const struct tk_sweep *sweep = panel->sweep;
 	struct tk_chart_line lines[TK_KERNEL_COLUMNS_MAX];
-	struct tk_chart_point *points =
-	                              tk_malloc(columns->count * sweep->count * sizeof *points + 1),
+	struct tk_chart_point *points = tk_malloc(
+	                              table->column_count * sweep->count * sizeof *points + 1),
 	                      *end = points;
 	struct tk_value *keys = tk_value_add_list(o, "keys");
 	size_t count = 0;
-	const char *unit = "gflop_per_s";
-	for (size_t c = 0; c < columns->count; c++) {
-		struct tk_chart_line line = {columns->styles[c], end, 0};
+	bool has_flops = problems[sweep->members[0]]->row->flops > 0;
+	for (size_t c = 0; c < table->column_count; c++) {
+		const struct tk_site_series *s = table->columns[c];
+		struct tk_chart_line line = {s ? s->style : 0, end, 0};
 		for (size_t i = 0; i < sweep->count; i++) {
 			const struct tk_kernel_problem *p = problems[sweep->members[i]];
-			const struct tk_site_series *s = p->of[c];
-			const char *own_unit = unit;
-			double rate = newest_rate(s, &own_unit);
-			if (!isfinite(rate))
+			if (!isfinite(p->rates[c]))
 				continue;
-			unit = own_unit;
-			*end++ = (struct tk_chart_point){tk_sweep_place(sweep, &p->at), rate};
+			*end++ =
+			        (struct tk_chart_point){tk_sweep_place(sweep, &p->at), p->rates[c]};
 			line.count++;
 		}
 		if (!line.count)
 			continue;
 		lines[count++] = line;
 		struct tk_value *key = tk_value_append(keys);
-		tk_page_set_key(site, key, columns->styles[c], columns->labels[c]);
+		tk_page_set_key(site, key, s->style, s->variant);
 	}
 	tk_chart_draw(&site->markup, &(struct tk_chart){.kind = TK_CHART_SIZES,
 	                                     .lines = lines,
 	                                     .count = count,
-	                                     .x_title = x_name(columns, sweep),
-	                                     .unit = unit,
+	                                     .x_title = x_name(table, sweep),
+	                                     .unit = has_flops ? "gflop_per_s" : "gb_per_s",
 	                                     .top = panel->top,
 	                                     .reference = panel->peak});
 	tk_page_set_markup(site, o, "drawing_markup");
@@ -140,9 +130,8 @@ static void note_member(struct tk_kernel_problem *p, size_t number, const struct
 
 /* axes[i] belongs to shown[i]. */
 static void add_panels(struct tk_site *site, struct tk_value *o,
-        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems,
-        const struct tk_kernel_problem *const *shown, const struct tk_axes *axes,
-        const struct tk_sweeps *sweeps)
+        const struct tk_kernel_table *table, const struct tk_kernel_problem *const *shown,
+        const struct tk_axes *axes, const struct tk_sweeps *sweeps)
 {
 	struct panel panels[CHARTS_MAX];
 	struct tk_value *list = tk_value_add_list(o, "sweep_charts");
@@ -153,41 +142,40 @@ static void add_panels(struct tk_site *site, struct tk_value *o,
 		        .place = i,
 		        .dtype = shown[first]->row->dtype};
 	}
-	set_tops(panels, sweeps->count, &site->model, columns, shown);
+	set_tops(panels, sweeps->count, table, shown);
 	if (sweeps->count)
 		qsort(panels, sweeps->count, sizeof *panels, compare_panels);
 	for (size_t i = 0; i < sweeps->count; i++) {
 		struct tk_value *chart = tk_value_append(list);
 		char text[TK_FORMAT_SIZE];
 		for (size_t k = 0; k < panels[i].sweep->count; k++)
-			note_member(&problems[shown[panels[i].sweep->members[k]] - problems], i,
+			note_member(&table->problems[shown[panels[i].sweep->members[k]]->place], i,
 			        panels[i].sweep);
 		tk_value_set(chart, "over",
-		        panels[i].sweep->length > 0 ? x_name(columns, panels[i].sweep) : "");
+		        panels[i].sweep->length > 0 ? x_name(table, panels[i].sweep) : "");
 		set_title(chart, panels[i].sweep, panels[i].axes);
 		tk_value_set_int(chart, "number", i);
 		tk_value_set(chart, "top", tk_format_digits(panels[i].top, 5, text));
 		tk_value_set(chart, "peak",
 		        isfinite(panels[i].peak) ? tk_format_digits(panels[i].peak, 5, text) : "");
 		tk_value_set_quantity(chart, "peak_text", panels[i].peak, "gflop_per_s", "");
-		draw(site, chart, columns, shown, &panels[i]);
+		draw(site, chart, table, shown, &panels[i]);
 	}
 }
 
-void tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o,
-        const struct tk_kernel_columns *columns, struct tk_kernel_problem *problems, size_t count)
+void tk_kernel_set_sweeps(struct tk_site *site, struct tk_value *o, struct tk_kernel_table *table)
 {
-	struct tk_axes *axes = tk_malloc((count + 1) * sizeof *axes);
-	const struct tk_kernel_problem **shown = tk_malloc((count + 1) * sizeof *shown);
+	struct tk_axes *axes = tk_malloc((table->count + 1) * sizeof *axes);
+	const struct tk_kernel_problem **shown = tk_malloc((table->count + 1) * sizeof *shown);
 	struct tk_sweeps sweeps = {0};
 	size_t used = 0;
-	for (size_t i = 0; i < count; i++)
-		if (problems[i].shown) {
-			axes[used] = problems[i].at;
-			shown[used++] = &problems[i];
+	for (size_t i = 0; i < table->count; i++)
+		if (table->problems[i].shown) {
+			axes[used] = table->problems[i].at;
+			shown[used++] = &table->problems[i];
 		}
 	tk_sweeps_find(axes, used, true, CHARTS_MAX, &sweeps);
-	add_panels(site, o, columns, problems, shown, axes, &sweeps);
+	add_panels(site, o, table, shown, axes, &sweeps);
 	tk_sweeps_free(&sweeps);
 	free(axes);
 	free(shown);

@@ -59,7 +59,6 @@ int tk_page_write_all(struct tk_site *site, struct tk_error *err);
 
 /* The pages that are more than queries; one source file each. */
 int tk_page_write_series(struct tk_site *site, struct tk_error *err);
-int tk_page_write_kernels(struct tk_site *site, struct tk_error *err);
 int tk_page_write_api(struct tk_site *site, struct tk_error *err); /* and badges */
 /* What they add to the page; `unused` is 0. */
 int tk_page_add_versions(
@@ -71,6 +70,8 @@ int tk_page_add_timelines(
 int tk_page_add_trends(
         struct tk_site *site, struct tk_value *page, int64_t unused, struct tk_error *err);
 int tk_page_add_trend(
+        struct tk_site *site, struct tk_value *page, int64_t op_id, struct tk_error *err);
+int tk_page_add_kernel(
         struct tk_site *site, struct tk_value *page, int64_t op_id, struct tk_error *err);
 int tk_page_add_roofline(
         struct tk_site *site, struct tk_value *page, int64_t device_id, struct tk_error *err);

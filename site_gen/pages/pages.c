@@ -69,7 +69,7 @@ static const struct page pages[] = {
         {"overview", TK_SECTION_OVERVIEW, "index.html", "Overview", "matrix", tk_page_add_overview},
         {"trends", TK_SECTION_TRENDS, .add = tk_page_add_trends},
         {"trend", TK_SECTION_TRENDS, .add = tk_page_add_trend},
-        {.write = tk_page_write_kernels},
+        {"kernel", TK_SECTION_KERNELS, .add = tk_page_add_kernel},
         {"roofline", TK_SECTION_ROOFLINE, .add = tk_page_add_roofline},
         {"lists", TK_SECTION_SERIES, .also = "matrix"},
         {"list", TK_SECTION_SERIES},

@@ -4,6 +4,7 @@
 #include "core/vocabulary.h"
 #include "site_gen/charts/charts.h"
 #include "site_gen/pages/page.h"
+#include "stats/summary.h"
 
 /* ---- rows ---- */
 
@@ -101,6 +102,22 @@ static void set_verdict(struct query *q, struct tk_value *o, const struct tk_arg
 	tk_page_set_verdict(q->site, o, q->series);
 }
 
+#define P99_SAMPLES 20 /* fewer say nothing about the 99th percentile */
+
+static void set_p99(struct query *q, struct tk_value *o, const struct tk_arg *run_id)
+{
+	double *samples = NULL;
+	size_t count = 0;
+	char text[TK_FORMAT_SIZE];
+	bool known = run_id->i &&
+	             !tk_store_read_samples(
+	                     q->site->model.store, run_id->i, o->id, &samples, &count, NULL) &&
+	             count >= P99_SAMPLES;
+	tk_value_set(o, "p99",
+	        known ? tk_format_digits(tk_quantile_select(samples, count, 0.99), 4, text) : "-");
+	free(samples);
+}
+
 #define ATTRIBUTES_MAX 60
 
 static bool is_bytes(const char *name, const json_t *v)
@@ -147,6 +164,7 @@ static const struct {
         {"change", set_change},
         {"mark", set_mark},
         {"night", set_night},
+        {"p99", set_p99},
         {"range", set_range},
         {"revision", set_revision},
         {"series", set_series},

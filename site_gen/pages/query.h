@@ -15,6 +15,7 @@
  *   "base+" and then "range+"  the ids of two revisions: all that tk_page_set_revision_range() sets
  *   "mark+"      a style: mark_markup
  *   "verdict+"   all that tk_page_set_verdict() sets of that series
+ *   "p99+"       a run of the series that is the id: p99, of its samples
  *   "night+"     the id of a night: page (a flag) and href
  * SQL has functions for what a person reads; sql_functions.c lists them. */
 #ifndef TK_SITE_QUERY_H
