@@ -36,25 +36,9 @@ static int64_t read_int(const struct tk_field *f, const char *at)
 		return (int64_t) * (const size_t *)at;
 	case TK_STORED_BOOL:
 		return *(const bool *)at;
-	case TK_STORED_CHARS:
-	case TK_STORED_POINTER:
-	case TK_STORED_DOUBLE:
-	case TK_STORED_INT:
-		break;
+	default:
+		return *(const int *)at;
 	}
-	return *(const int *)at;
-}
-
-static json_t *read_stored(const char *text)
-{
-	json_t *o = json_loads(text, 0, NULL);
-
-	return o ? o : json_null();
-}
-
-static bool is_null_object(const struct tk_field *f, const json_t *o)
-{
-	return json_is_null(json_object_get(o, f->members[0].name));
 }
 
 static json_t *to_json(const struct tk_field *f, const void *row, const void *context)
@@ -78,10 +62,11 @@ static json_t *to_json(const struct tk_field *f, const void *row, const void *co
 	case TK_FIELD_TIME:
 		return tk_time_to_json(read_int(f, at));
 	case TK_FIELD_STORED:
-		return read_stored(read_text(f, at));
+		o = json_loads(read_text(f, at), 0, NULL);
+		return o ? o : json_null();
 	case TK_FIELD_OBJECT:
 		o = tk_fields_to_json(f->members, at, context);
-		if (!is_null_object(f, o))
+		if (!json_is_null(json_object_get(o, f->members[0].name)))
 			return o;
 		json_decref(o);
 		return json_null();
@@ -127,51 +112,37 @@ static void put_csv_value(const struct tk_field *f, const json_t *value, FILE *o
 		fputs(json_is_true(value) ? "true" : "false", out);
 }
 
-static void put_heads(const struct tk_field *fields, const char *prefix, bool *first, FILE *out)
-{
-	for (const struct tk_field *f = fields; f->name; f++) {
-		char name[128];
-
-		snprintf(name, sizeof name, "%s%s%s", prefix,
-		        *prefix && strcmp(f->name, "value") != 0 ? "_" : "",
-		        *prefix && strcmp(f->name, "value") == 0 ? "" : f->name);
-		if (f->kind == TK_FIELD_OBJECT) {
-			put_heads(f->members, name, first, out);
-		} else if (f->kind != TK_FIELD_LIST) {
-			fprintf(out, "%s%s", *first ? "" : ",", name);
-			*first = false;
-		}
-	}
-}
-
-static void put_values(const struct tk_field *fields, const json_t *row, bool *first, FILE *out)
+/* The values of a row, or the names of its columns where `row` is NULL. */
+static void put_columns(const struct tk_field *fields, const char *prefix, const json_t *row,
+        const char **separator, FILE *out)
 {
 	for (const struct tk_field *f = fields; f->name; f++) {
 		const json_t *value = json_object_get(row, f->name);
+		bool is_value = *prefix && strcmp(f->name, "value") == 0;
+		char name[128];
 
+		if (f->kind == TK_FIELD_LIST)
+			continue;
+		snprintf(name, sizeof name, "%s%s%s", prefix, *prefix && !is_value ? "_" : "",
+		        is_value ? "" : f->name);
 		if (f->kind == TK_FIELD_OBJECT) {
-			put_values(f->members, value, first, out);
-		} else if (f->kind != TK_FIELD_LIST) {
-			fputs(*first ? "" : ",", out);
-			put_csv_value(f, value, out);
-			*first = false;
+			put_columns(f->members, name, row ? value : NULL, separator, out);
+			continue;
 		}
+		fputs(*separator, out);
+		*separator = ",";
+		if (row)
+			put_csv_value(f, value, out);
+		else
+			fputs(name, out);
 	}
-}
-
-void tk_fields_write_csv_head(const struct tk_field *fields, FILE *out)
-{
-	bool first = true;
-
-	put_heads(fields, "", &first, out);
-	fputs("\r\n", out);
 }
 
 void tk_fields_write_csv_row(const struct tk_field *fields, const json_t *row, FILE *out)
 {
-	bool first = true;
+	const char *separator = "";
 
-	put_values(fields, row, &first, out);
+	put_columns(fields, "", row, &separator, out);
 	fputs("\r\n", out);
 }
 
@@ -196,7 +167,7 @@ static json_t *make_decision(const void *row, const void *context)
 static json_t *make_statistic(const void *row, const void *context)
 {
 	(void)context;
-	return json_string(((const struct tk_ab_result *)row)->fastest ? "min" : "median");
+	return json_string(tk_ab_result_statistic_name(row));
 }
 
 static const struct tk_field ab_change_fields[] = {

@@ -72,8 +72,8 @@ struct tk_field {
 json_t *tk_fields_to_json(const struct tk_field *fields, const void *row, const void *context);
 json_t *tk_time_to_json(int64_t time_s);
 
-/* RFC 4180. The members of an object are columns NAME_MEMBER, its "value" is NAME. */
-void tk_fields_write_csv_head(const struct tk_field *fields, FILE *out);
+/* RFC 4180; `row` NULL: the names of the columns. The members of an object are columns NAME_MEMBER,
+ * its "value" is NAME. */
 void tk_fields_write_csv_row(const struct tk_field *fields, const json_t *row, FILE *out);
 
 /* ---- shapes ---------------------------------------------------------------------------------- */

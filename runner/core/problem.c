@@ -268,41 +268,47 @@ const struct tk_problem_op tk_problem_ops[] = {
 /* ---- element types ---- */
 
 /* clang-format off */
+/* Of each type first the word that is written. The others are accepted from people and from the
+ * files of other runners. */
 static const struct { uint32_t id; const char *word; size_t bytes; } dtypes[] = {
 	{ TK_F64, "f64", 8 }, { TK_F32, "f32", 4 }, { TK_TF32, "tf32", 4 }, { TK_F16, "f16", 2 },
 	{ TK_BF16, "bf16", 2 },
 	{ TK_E4M3, "e4m3", 1 }, { TK_E5M2, "e5m2", 1 }, { TK_I32, "i32", 4 }, { TK_I64, "i64", 8 },
-};
-
-/* Accepted from people and from the files of other runners, never written. */
-static const struct { const char *word; uint32_t id; } aliases[] = {
-	{ "fp64", TK_F64 }, { "float64", TK_F64 }, { "double", TK_F64 },
-	{ "fp32", TK_F32 }, { "float32", TK_F32 }, { "float", TK_F32 },
-	{ "fp16", TK_F16 }, { "float16", TK_F16 }, { "half", TK_F16 },
-	{ "bfloat16", TK_BF16 },
-	{ "fp8", TK_E4M3 }, { "e4m3fn", TK_E4M3 }, { "fp8_e4m3", TK_E4M3 },
-	{ "float8_e4m3fn", TK_E4M3 },
-	{ "fp8_e5m2", TK_E5M2 }, { "float8_e5m2", TK_E5M2 },
-	{ "int32", TK_I32 }, { "int64", TK_I64 },
+	{ TK_F64, "fp64", 8 }, { TK_F64, "float64", 8 }, { TK_F64, "double", 8 },
+	{ TK_F32, "fp32", 4 }, { TK_F32, "float32", 4 }, { TK_F32, "float", 4 },
+	{ TK_F16, "fp16", 2 }, { TK_F16, "float16", 2 }, { TK_F16, "half", 2 },
+	{ TK_BF16, "bfloat16", 2 },
+	{ TK_E4M3, "fp8", 1 }, { TK_E4M3, "e4m3fn", 1 }, { TK_E4M3, "fp8_e4m3", 1 },
+	{ TK_E4M3, "float8_e4m3fn", 1 },
+	{ TK_E5M2, "fp8_e5m2", 1 }, { TK_E5M2, "float8_e5m2", 1 },
+	{ TK_I32, "int32", 4 }, { TK_I64, "int64", 8 },
 };
 /* clang-format on */
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* Index of the type; COUNT(dtypes): unknown. */
+static size_t find_dtype(uint32_t dtype)
+{
+	size_t i = 0;
+
+	while (i < COUNT(dtypes) && dtypes[i].id != dtype)
+		i++;
+	return i;
+}
+
 const char *tk_dtype_name(uint32_t dtype)
 {
-	for (size_t i = 0; i < COUNT(dtypes); i++)
-		if (dtypes[i].id == dtype)
-			return dtypes[i].word;
-	return NULL;
+	const size_t i = find_dtype(dtype);
+
+	return i < COUNT(dtypes) ? dtypes[i].word : NULL;
 }
 
 size_t tk_dtype_bytes(uint32_t dtype)
 {
-	for (size_t i = 0; i < COUNT(dtypes); i++)
-		if (dtypes[i].id == dtype)
-			return dtypes[i].bytes;
-	return 0;
+	const size_t i = find_dtype(dtype);
+
+	return i < COUNT(dtypes) ? dtypes[i].bytes : 0;
 }
 
 int tk_dtype_parse(const char *word, uint32_t *dtype)
@@ -310,11 +316,6 @@ int tk_dtype_parse(const char *word, uint32_t *dtype)
 	for (size_t i = 0; i < COUNT(dtypes); i++)
 		if (strcmp(dtypes[i].word, word) == 0) {
 			*dtype = dtypes[i].id;
-			return TK_OK;
-		}
-	for (size_t i = 0; i < COUNT(aliases); i++)
-		if (strcmp(aliases[i].word, word) == 0) {
-			*dtype = aliases[i].id;
 			return TK_OK;
 		}
 	return TK_EDATA;
@@ -344,7 +345,7 @@ uint32_t tk_problem_operation(const struct tk_problem_spec *p)
 
 const char *tk_operation_name(uint32_t operation)
 {
-	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+	for (size_t i = 0; i < COUNT(operations); i++)
 		if (operations[i].operation == operation)
 			return operations[i].name;
 	return NULL;
@@ -352,7 +353,7 @@ const char *tk_operation_name(uint32_t operation)
 
 uint32_t tk_operation_parse(const char *name)
 {
-	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+	for (size_t i = 0; i < COUNT(operations); i++)
 		if (strcmp(operations[i].name, name) == 0)
 			return operations[i].operation;
 	return 0;

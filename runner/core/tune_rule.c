@@ -88,22 +88,23 @@ size_t tk_tune_config_parse(
 /* Sizes that change together, or alone, and their name. */
 struct axis {
 	const char *name;
+	size_t count;
 	const char *keys[KEYS_MAX]; /* all have the same value */
 };
 static const struct axis axes[] = {
-        {"m = n = k", {"m", "n", "k"}},
-        {"S", {"sq", "skv", NULL}},
-        {"m", {"m", NULL, NULL}},
-        {"n", {"n", NULL, NULL}},
-        {"k", {"k", NULL, NULL}},
-        {"S", {"s", NULL, NULL}},
-        {"S_q", {"sq", NULL, NULL}},
-        {"S_kv", {"skv", NULL, NULL}},
-        {"B", {"b", NULL, NULL}},
-        {"batch", {"batch", NULL, NULL}},
-        {"H", {"h", "hkv", NULL}},
-        {"H", {"h", NULL, NULL}},
-        {"D", {"d", NULL, NULL}},
+        {"m = n = k", 3, {"m", "n", "k"}},
+        {"S", 2, {"sq", "skv"}},
+        {"m", 1, {"m"}},
+        {"n", 1, {"n"}},
+        {"k", 1, {"k"}},
+        {"S", 1, {"s"}},
+        {"S_q", 1, {"sq"}},
+        {"S_kv", 1, {"skv"}},
+        {"B", 1, {"b"}},
+        {"batch", 1, {"batch"}},
+        {"H", 2, {"h", "hkv"}},
+        {"H", 1, {"h"}},
+        {"D", 1, {"d"}},
 };
 #define AXES (sizeof axes / sizeof *axes)
 
@@ -118,18 +119,10 @@ struct place {
 
 static bool is_key(const struct axis *axis, const char *key, size_t len)
 {
-	for (size_t i = 0; i < KEYS_MAX && axis->keys[i]; i++)
+	for (size_t i = 0; i < axis->count; i++)
 		if (strlen(axis->keys[i]) == len && !strncmp(axis->keys[i], key, len))
 			return true;
 	return false;
-}
-
-static size_t count_keys(const struct axis *axis)
-{
-	size_t count = 0;
-	while (count < KEYS_MAX && axis->keys[count])
-		count++;
-	return count;
 }
 
 /* Replaces the values of the keys by `value`. false: one is missing, or they differ. */
@@ -160,7 +153,7 @@ static bool replace_size(
 			out[len++] = *at++;
 	}
 	out[len] = 0;
-	return found == count_keys(axis);
+	return found == axis->count;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -265,30 +258,22 @@ void tk_tune_rules_free(struct tk_tune_rules *rules)
 	*rules = (struct tk_tune_rules){0};
 }
 
-static size_t format_step(const struct tk_tune_rule *rule, size_t i, char *out, size_t size)
-{
-	const struct tk_tune_step *s = &rule->steps[i];
-	int len;
-	if (rule->count == 1)
-		len = snprintf(out, size, "%s from %s = %" PRId64 " to %" PRId64, s->choice,
-		        rule->key, s->from, s->to);
-	else if (i == 0)
-		len = snprintf(out, size, "%s up to %s = %" PRId64, s->choice, rule->key, s->to);
-	else if (i + 1 < rule->count && s->from != s->to)
-		len = snprintf(out, size, ", %s from %s = %" PRId64 " to %" PRId64, s->choice,
-		        rule->key, s->from, s->to);
-	else if (i + 1 < rule->count)
-		len = snprintf(out, size, ", %s at %s = %" PRId64, s->choice, rule->key, s->from);
-	else
-		len = snprintf(out, size, ", %s from %s = %" PRId64, s->choice, rule->key, s->from);
-	return len < 0 ? 0 : (size_t)len;
-}
-
 const char *tk_tune_rule_format(const struct tk_tune_rule *rule, char *out, size_t size)
 {
 	size_t len = 0;
 	*out = 0;
-	for (size_t i = 0; i < rule->count && len + 1 < size; i++)
-		len += format_step(rule, i, out + len, size - len);
+	for (size_t i = 0; i < rule->count && len + 1 < size; i++) {
+		const struct tk_tune_step *s = &rule->steps[i];
+		const bool is_first = i == 0, is_last = i + 1 == rule->count;
+		const bool has_to = is_first == is_last && (is_last || s->from != s->to);
+		len += (size_t)snprintf(out + len, size - len, "%s%s %s %s = %" PRId64,
+		        is_first ? "" : ", ", s->choice,
+		        is_first && !is_last           ? "up to"
+		        : !is_last && s->from == s->to ? "at"
+		                                       : "from",
+		        rule->key, is_first && !is_last ? s->to : s->from);
+		if (has_to && len + 1 < size)
+			len += (size_t)snprintf(out + len, size - len, " to %" PRId64, s->to);
+	}
 	return out;
 }

@@ -114,7 +114,7 @@ static int write_csv(
         const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err)
 {
 	(void)g;
-	tk_fields_write_csv_head(row_fields, out);
+	tk_fields_write_csv_row(row_fields, NULL, out);
 	for (size_t i = 0; i < r->count; i++) {
 		json_auto_t *row = tk_fields_to_json(row_fields, &r->rows[i], NULL);
 

@@ -166,7 +166,7 @@ int tk_diff_write_ndjson(const struct tk_diff_view *v, FILE *out, struct tk_erro
 
 int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	tk_fields_write_csv_head(fields, out);
+	tk_fields_write_csv_row(fields, NULL, out);
 	for (size_t i = 0; i < v->shown; i++) {
 		json_auto_t *row = row_object(v, i);
 
