@@ -45,35 +45,18 @@ struct tk_plan {
 
 /* ---- the library's own interface ---- */
 
+/* The text with the version, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen MAX_THREADS=64" or
+ * "0.9.0-41-g1234abc"; the kernels in use; the number of threads. */
 #if defined(TK_CBLAS_VENDOR_OPENBLAS)
-static const char *vendor_version_text(void)
-{
-	return openblas_get_config(); /* "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY Zen
-	                                 MAX_THREADS=64" */
-}
-static const char *vendor_kernel(void)
-{
-	return openblas_get_corename();
-}
-static void vendor_set_threads(uint32_t n)
-{
-	openblas_set_num_threads((int)n);
-}
+#define VERSION_TEXT() openblas_get_config()
+#define KERNEL() openblas_get_corename()
+#define SET_THREADS(n) openblas_set_num_threads((int)(n))
 #elif defined(TK_CBLAS_VENDOR_BLIS)
-static const char *vendor_version_text(void)
-{
-	return bli_info_get_version_str(); /* "0.9.0" or "0.9.0-41-g1234abc" */
-}
-static const char *vendor_kernel(void)
-{
-	return bli_arch_string(bli_arch_query_id());
-}
-static void vendor_set_threads(uint32_t n)
-{
-	bli_thread_set_num_threads((dim_t)n);
-}
+#define VERSION_TEXT() bli_info_get_version_str()
+#define KERNEL() bli_arch_string(bli_arch_query_id())
+#define SET_THREADS(n) bli_thread_set_num_threads((dim_t)(n))
 #elif defined(TK_CBLAS_VENDOR_MKL)
-static const char *vendor_version_text(void)
+static const char *mkl_version_text(void)
 {
 	static char text[64];
 	MKLVersion v;
@@ -81,33 +64,20 @@ static const char *vendor_version_text(void)
 	snprintf(text, sizeof text, "%d.%d.%d", v.MajorVersion, v.MinorVersion, v.UpdateVersion);
 	return text;
 }
-static const char *vendor_kernel(void)
-{
-	return "";
-}
-static void vendor_set_threads(uint32_t n)
-{
-	mkl_set_num_threads((int)n);
-}
+#define VERSION_TEXT() mkl_version_text()
+#define KERNEL() ""
+#define SET_THREADS(n) mkl_set_num_threads((int)(n))
 #else
-static const char *vendor_version_text(void)
-{
-	return "";
-}
-static const char *vendor_kernel(void)
-{
-	return "";
-}
-static void vendor_set_threads(uint32_t n)
-{
-}
+#define VERSION_TEXT() ""
+#define KERNEL() ""
+#define SET_THREADS(n) (void)(n)
 #endif
 
 /* The first word that starts with a digit, as the library spells it. */
 static const char *library_version(void)
 {
 	static char version[64];
-	const char *p = vendor_version_text();
+	const char *p = VERSION_TEXT();
 	while (*p && !(*p >= '0' && *p <= '9')) {
 		p += strcspn(p, " ");
 		p += strspn(p, " ");
@@ -123,7 +93,7 @@ static int start(
 {
 	ctx->threads = args->threads;
 	if (args->threads)
-		vendor_set_threads(args->threads);
+		SET_THREADS(args->threads);
 	return TK_ABI_OK;
 }
 
@@ -204,7 +174,7 @@ static int fill_plan(struct tk_plan *plan, struct tk_plan_info *info, struct tk_
 	if (bytes && !(plan->work = aligned_alloc(64, (bytes + 63) / 64 * 64)))
 		return fail(err, TK_ABI_NO_MEMORY, "no memory for a workspace of %zu bytes", bytes);
 	snprintf(info->kernel, sizeof(info->kernel), "%s", name);
-	snprintf(info->algorithm, sizeof(info->algorithm), "%s", vendor_kernel());
+	snprintf(info->algorithm, sizeof(info->algorithm), "%s", KERNEL());
 	info->workspace_bytes = bytes;
 	info->deterministic = 1;
 	return TK_ABI_OK;
