@@ -8,18 +8,14 @@
 
 int tk_csv_open(struct tk_csv *c, const char *path, struct tk_error *err)
 {
-	tk_csv_attach(c, fopen(path, "re"), path, TK_CSV_STRICT);
+	tk_csv_attach(c, fopen(path, "re"), path);
 	c->owns_file = true;
 	return c->in ? TK_OK : tk_fail_errno(err, "%s", path);
 }
 
-void tk_csv_attach(struct tk_csv *c, FILE *in, const char *path, enum tk_csv_dialect dialect)
+void tk_csv_attach(struct tk_csv *c, FILE *in, const char *path)
 {
-	*c = (struct tk_csv){.in = in,
-	        .path = path,
-	        .dialect = dialect,
-	        .separator = dialect == TK_CSV_STRICT ? ',' : '\0',
-	        .line = 1};
+	*c = (struct tk_csv){.in = in, .path = path, .line = 1};
 }
 
 void tk_csv_close(struct tk_csv *c)
@@ -145,18 +141,17 @@ static void add_field(struct tk_csv *c, char *text, size_t length)
  * unquoted one. */
 static char *unquote(const struct tk_csv *c, char *from, const char *end, size_t *length)
 {
-	bool lenient = c->dialect == TK_CSV_LENIENT;
 	char *to = from, *p = from + 1;
 
 	for (; p < end && (*p != '"' || p[1] == '"'); *to++ = *p++)
-		p += *p == '"' || (lenient && *p == '\r' && p[1] == '\n');
-	for (p += p < end; lenient && p < end && *p != c->separator;)
+		p += *p == '"' || (*p == '\r' && p[1] == '\n');
+	for (p += p < end; p < end && *p != c->separator;)
 		*to++ = *p++;
 	*length = (size_t)(to - from);
 	return p;
 }
 
-static int cut_row(struct tk_csv *c, char *from, char *end, struct tk_error *err)
+static void cut_row(struct tk_csv *c, char *from, char *end)
 {
 	if (end > from && end[-1] == '\r')
 		end--;
@@ -173,13 +168,10 @@ static int cut_row(struct tk_csv *c, char *from, char *end, struct tk_error *err
 			length = (size_t)(stop - from);
 		}
 		more = stop < end;
-		if (more && *stop != c->separator)
-			return fail_row(c, "text after a closing quote", err);
 		from[length] = '\0';
 		add_field(c, from, length);
 		from = stop + 1;
 	}
-	return TK_OK;
 }
 
 static size_t count_lines(const char *p, const char *end)
@@ -226,7 +218,7 @@ int tk_csv_read_row(struct tk_csv *c, bool *more, struct tk_error *err)
 		from = c->text.data + c->at;
 		c->at += (size_t)(end - from) + (*end == '\n');
 		c->lines = c->has_quotes ? count_lines(from, end) : 1;
-		TRY(cut_row(c, from, end, err));
+		cut_row(c, from, end);
 	}
 	return c->count < c->min_count ? fail_row(c, "too few fields", err) : TK_OK;
 }

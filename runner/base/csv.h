@@ -1,18 +1,14 @@
 /* Reads CSV row by row (RFC 4180): fields in quotes may hold separators, line ends and doubled
  * quotes. Memory is bounded by the longest row. Empty lines and a byte order mark are skipped.
- * Lines may end in LF alone, and a quote within an unquoted field is an ordinary character. */
+ * Lines may end in LF alone, and a quote within an unquoted field is an ordinary character.
+ *
+ * The first line decides between comma, semicolon and tab. Text after a closing quote belongs to the
+ * field, CR LF within quotes is read as LF. */
 #ifndef TK_BASE_CSV_H
 #define TK_BASE_CSV_H
 #include "base/base.h"
 
 #define TK_CSV_ROW_MAX ((size_t)64 << 20) /* bytes */
-
-enum tk_csv_dialect {
-	TK_CSV_STRICT, /* commas; text after a closing quote is an error */
-	/* The first line decides between comma, semicolon and tab. Text after a closing quote
-	 * belongs to the field, CR LF within quotes is read as LF. */
-	TK_CSV_LENIENT,
-};
 
 struct tk_csv {
 	/* The current row, valid until the next one is read. */
@@ -26,7 +22,6 @@ struct tk_csv {
 	/* Private. */
 	FILE *in;
 	bool owns_file, started, ended;
-	enum tk_csv_dialect dialect;
 	char separator;          /* 0: not known yet */
 	struct tk_buf text;      /* read but not yet cut into rows, from `at` on */
 	size_t at, scanned;      /* scanned: bytes after `at` without the end of the row */
@@ -35,11 +30,11 @@ struct tk_csv {
 	size_t min_count;        /* rows with fewer fields are refused */
 };
 
-/* Opens a file, strict. `path` is borrowed. Close in any case. */
+/* Opens a file. `path` is borrowed. Close in any case. */
 int tk_csv_open(struct tk_csv *c, const char *path, struct tk_error *err);
 /* Reads from an open file, at its start, that the caller closes; `path` names it in messages. Both
  * are borrowed. */
-void tk_csv_attach(struct tk_csv *c, FILE *in, const char *path, enum tk_csv_dialect dialect);
+void tk_csv_attach(struct tk_csv *c, FILE *in, const char *path);
 /* Frees the memory. A zeroed struct is allowed. */
 void tk_csv_close(struct tk_csv *c);
 

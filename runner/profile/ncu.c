@@ -157,7 +157,7 @@ static int read_rows(FILE *in, const char *path, struct tk_profile *out, struct 
 	struct columns c;
 	struct tk_csv csv;
 	bool more = true;
-	tk_csv_attach(&csv, in, path, TK_CSV_STRICT);
+	tk_csv_attach(&csv, in, path);
 	int status = tk_csv_read_header(&csv, required, found, err);
 	if (!status) {
 		find_columns(&csv, &c);

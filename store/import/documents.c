@@ -195,7 +195,7 @@ static int load_csv(struct tk_import_sink *s, struct tk_buf *out, struct tk_erro
 	struct tk_csv csv;
 
 	rewind(s->file->in);
-	tk_csv_attach(&csv, s->file->in, s->file->path, TK_CSV_LENIENT);
+	tk_csv_attach(&csv, s->file->in, s->file->path);
 	int status = add_rows(s, &csv, out, err);
 
 	tk_csv_close(&csv);
