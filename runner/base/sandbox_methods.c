@@ -59,10 +59,16 @@ static void put_binds(struct tk_sandbox *s, const char *option, const char *cons
 		PUT(s, option, *paths, *paths);
 }
 
+#define CAP_PERFMON_NUMBER 38
+
 /* What root keeps: ownership of its files, and what measuring needs. A user has none to keep. */
-static const char *const root_args[] = {"--cap-drop", "ALL", "--cap-add", "CAP_CHOWN", "--cap-add",
-        "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER", "--cap-add", "CAP_FSETID", "--cap-add",
-        "CAP_IPC_LOCK", "--cap-add", "CAP_SYS_NICE", "--cap-add", "CAP_PERFMON", NULL};
+static const struct {
+	const char *name;
+	int number;
+} kept[] = {{"CAP_CHOWN", CAP_CHOWN}, {"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},
+        {"CAP_FOWNER", CAP_FOWNER}, {"CAP_FSETID", CAP_FSETID}, {"CAP_IPC_LOCK", CAP_IPC_LOCK},
+        {"CAP_SYS_NICE", CAP_SYS_NICE}, {"CAP_PERFMON", CAP_PERFMON_NUMBER}};
+#define KEPT (sizeof kept / sizeof *kept)
 
 static void put_base(struct tk_sandbox *s, const struct tk_sandbox_policy *policy)
 {
@@ -70,8 +76,11 @@ static void put_base(struct tk_sandbox *s, const struct tk_sandbox_policy *polic
 	        "/dev", "--proc", "/proc");
 	if (!policy->network)
 		put(s, "--unshare-net");
-	if (geteuid() == 0)
-		put_list(s, root_args);
+	if (geteuid() != 0)
+		return;
+	PUT(s, "--cap-drop", "ALL");
+	for (size_t i = 0; i < KEPT; i++)
+		PUT(s, "--cap-add", kept[i].name);
 }
 
 static void put_tmpfs(struct tk_sandbox *s, const char *path)
@@ -354,7 +363,6 @@ static void allow_caller_threads(const struct tk_sandbox *s)
 #ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
 #define SECCOMP_FILTER_FLAG_SPEC_ALLOW 4
 #endif
-#define CAP_PERFMON_NUMBER 38
 /* A jump of the filter passes at most 255 instructions; the tracker has a few threads. */
 #define TARGETS_MAX 120
 #define OWN_PID 0x7fffffffu /* in the filter until its process is there; no process has this ID */
@@ -513,16 +521,13 @@ void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_pol
 
 /* ---- in the child ---- */
 
-/* What root keeps: ownership of its files, and what measuring needs. */
 static bool is_kept(int capability)
 {
-	static const int kept[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID,
-	        CAP_IPC_LOCK, CAP_SYS_NICE, CAP_PERFMON_NUMBER};
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-		if (kept[i] == capability)
-			return true;
-	return false;
+	while (i < KEPT && kept[i].number != capability)
+		i++;
+	return i < KEPT;
 }
 
 static void name_own_process(struct tk_sandbox *s)
