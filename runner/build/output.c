@@ -64,16 +64,16 @@ static int copy_link(struct collect *c, int from, int to, const char *name)
 
 static int copy_folder(struct collect *c, int from, int to, int depth);
 
-static int copy_subfolder(struct collect *c, int from, int to, const char *name, int depth)
+/* `name` in `from` into `new_name` in `to`, which exists. */
+static int copy_subfolder(
+        struct collect *c, int from, const char *name, int to, const char *new_name, int depth)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	if (depth == DEPTH_MAX)
+	if (depth > DEPTH_MAX)
 		return tk_fail(c->err, TK_EDATA, "%.80s: folders are nested too deeply", name);
-	int in = openat(from, name, flags), out = -1;
-	if (in >= 0 && !mkdirat(to, name, 0755))
-		out = openat(to, name, flags);
-	int status = out < 0 ? tk_fail_errno(c->err, "copying %s", name)
-	                     : copy_folder(c, in, out, depth + 1);
+	int in = openat(from, name, flags), out = in < 0 ? -1 : openat(to, new_name, flags);
+	int status = out < 0 ? tk_fail_errno(c->err, "%s", in < 0 ? name : new_name)
+	                     : copy_folder(c, in, out, depth);
 	if (out >= 0)
 		close(out);
 	if (in >= 0)
@@ -86,8 +86,10 @@ static int copy_entry(struct collect *c, int from, int to, const char *name, int
 	struct stat st;
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
 		return tk_fail_errno(c->err, "%s", name);
+	if (S_ISDIR(st.st_mode) && mkdirat(to, name, 0755))
+		return tk_fail_errno(c->err, "copying %s", name);
 	if (S_ISDIR(st.st_mode))
-		return copy_subfolder(c, from, to, name, depth);
+		return copy_subfolder(c, from, name, to, name, depth + 1);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(c, from, to, name);
 	return copy_file(c, from, name, to, name, st.st_mode);
@@ -114,15 +116,7 @@ static int copy_folder(struct collect *c, int from, int to, int depth)
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err)
 {
 	struct collect c = {max_bytes, err};
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
-	int status = out < 0 ? tk_fail_errno(err, "%s", in < 0 ? from : to)
-	                     : copy_folder(&c, in, out, 0);
-	if (out >= 0)
-		close(out);
-	if (in >= 0)
-		close(in);
-	return status;
+	return copy_subfolder(&c, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err)
