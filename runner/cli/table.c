@@ -8,9 +8,6 @@
 
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "core/limits.h"
-#include "core/problem.h"
-#include "core/vocabulary.h"
 
 #define COLUMNS_MAX 32
 #define WRAP_MIN 30 /* a column of prose that is narrower cannot be read */
@@ -134,70 +131,14 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	c->width = text_width(text) > old ? text_width(text) : old;
 }
 
-static void show_number(double x, enum tk_show show, char out[TK_FORMAT_SIZE])
-{
-	switch (show) {
-	case TK_SHOW_COUNT:
-		snprintf(out, TK_FORMAT_SIZE, x > 0 ? "%.0f" : "", x);
-		return;
-	case TK_SHOW_DURATION:
-		if (x < 1)
-			snprintf(out, TK_FORMAT_SIZE, "< 1 s");
-		else
-			tk_duration_format(x, out, TK_FORMAT_SIZE);
-		return;
-	case TK_SHOW_NS:
-		tk_format_value(x, "ns", out);
-		return;
-	case TK_SHOW_BYTES:
-		tk_format_value(x, "bytes", out);
-		return;
-	case TK_SHOW_PERCENT:
-		tk_format_percent(x, out);
-		return;
-	default:
-		snprintf(out, TK_FORMAT_SIZE, "%.10g", x);
-	}
-}
-
-static void show_estimate(struct tk_table *t, const struct tk_column *c, const json_t *o)
-{
-	char text[TK_FORMAT_ESTIMATE_SIZE];
-
-	if (*tk_format_estimate(tk_record_number(o, "value"), tk_record_number(o, "lo"),
-	            tk_record_number(o, "hi"), text))
-		tk_table_set_cell(t, c->name, "%s", text);
-}
-
-static void show_text(struct tk_table *t, const struct tk_column *c, const char *text)
-{
-	int digits = c->show == TK_SHOW_SHORT ? 12 : c->show == TK_SHOW_UID ? 8 : 0;
-
-	if (c->show == TK_SHOW_DAY)
-		tk_table_set_cell(t, c->name, "%.10s", text);
-	else if (c->show == TK_SHOW_MINUTE)
-		tk_table_set_cell(t, c->name, "%.10s %.5s", text, text + 11);
-	else
-		tk_table_set_cell(t, c->name, "%.*s", digits ? digits : (int)strlen(text), text);
-}
-
 void tk_table_add_record(struct tk_table *t, const json_t *row)
 {
-	char text[TK_FORMAT_SIZE];
-
 	tk_table_add_row(t);
 	for (const struct tk_column *c = t->columns; c->name; c++) {
-		const json_t *value = c->path ? tk_record_get(row, c->path) : NULL;
+		AUTO_TEXT text = c->path ? tk_record_format(c->path, c->show, row) : NULL;
 
-		if (c->show == TK_SHOW_ESTIMATE) {
-			show_estimate(t, c, value);
-		} else if (json_is_number(value)) {
-			show_number(json_number_value(value), c->show, text);
-			if (*text)
-				tk_table_set_cell(t, c->name, "%s", text);
-		} else if (json_is_string(value)) {
-			show_text(t, c, json_string_value(value));
-		}
+		if (text)
+			tk_table_set_cell(t, c->name, "%s", text);
 		if (c->color && c->color(row))
 			tk_table_set_color(t, c->name, c->color(row));
 	}
@@ -413,134 +354,4 @@ int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err)
 
 	tk_table_free(t);
 	return status;
-}
-
-int tk_records_print(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
-        bool as_json, struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, columns);
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (rows, i, row)
-		tk_table_add_record(t, row);
-	return tk_records_finish(t, rows, as_json, err);
-}
-
-int tk_records_finish(struct tk_table *t, json_t *rows, bool as_json, struct tk_error *err)
-{
-	int status = as_json ? tk_command_print_json(json_incref(rows), err)
-	                     : tk_table_print(t, stdout, err);
-
-	tk_table_free(t);
-	json_decref(rows);
-	return status;
-}
-
-int tk_records_select_one(struct tk_store *s, const char *sql, const struct tk_arg *args,
-        json_t **out, struct tk_error *err)
-{
-	json_auto_t *rows = NULL;
-	int status = tk_records_select(s, sql, args, &rows, err);
-
-	*out = json_incref(json_array_get(rows, 0));
-	return status;
-}
-
-int tk_records_select_member(struct tk_store *s, const char *sql, const struct tk_arg *args,
-        json_t *object, const char *member, struct tk_error *err)
-{
-	json_t *rows;
-	int status = tk_records_select(s, sql, args, &rows, err);
-
-	json_object_set_new(object, member, rows);
-	return status;
-}
-
-int tk_records_fail_unknown(const json_t *rows, const char *member, const char *name,
-        const char *what, const char *otherwise, struct tk_error *err)
-{
-	const char **names = tk_calloc(json_array_size(rows) + 1, sizeof *names);
-	char hint[TK_SUGGEST_HINT_SIZE];
-
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		names[i] = tk_record_text(json_array_get(rows, i), member);
-	tk_fail(err, TK_EUSAGE, "%s \"%.100s\"%s", what, name,
-	        tk_suggest_hint(name, names, otherwise, hint));
-	free(names);
-	return TK_EUSAGE;
-}
-
-int tk_records_find_night(
-        struct tk_store *s, const char *text, int64_t *night_id, struct tk_error *err)
-{
-	static const char sql[] = "SELECT id FROM night WHERE CASE"
-	                          " WHEN ?1 = 'last' THEN id = (SELECT id FROM night"
-	                          " ORDER BY as_of_s DESC, id DESC LIMIT 1)"
-	                          " WHEN EXISTS (SELECT 1 FROM night WHERE CAST(id AS TEXT) = ?1)"
-	                          " THEN CAST(id AS TEXT) = ?1"
-	                          " ELSE ?1 <> '' AND substr(uid, 1, length(?1)) = ?1 END";
-	json_t *found;
-	int status = tk_records_select(s, sql, TK_ARGS(text), &found, err);
-	size_t count = json_array_size(found);
-
-	*night_id = json_integer_value(json_object_get(json_array_get(found, 0), "id"));
-	json_decref(found);
-	if (status || count == 1)
-		return status;
-	if (strcmp(text, "last") == 0)
-		return tk_fail(
-		        err, TK_EUSAGE, "no night \"%s\": the history has no nights yet", text);
-	return tk_fail(err, TK_EUSAGE,
-	        count ? "\"%s\" is ambiguous: %zu nights start with it"
-	              : "no night \"%s\"; `tracker log` lists the nights",
-	        text, count);
-}
-
-struct tk_rate tk_rate_compute(double flops, double peak_gflop_per_s, double median_ns)
-{
-	struct tk_rate r = {NAN, NAN};
-
-	if (flops > 0 && median_ns > 0)
-		r.gflop_per_s = flops / median_ns;
-	if (peak_gflop_per_s > 0)
-		r.peak_share = r.gflop_per_s / peak_gflop_per_s;
-	return r;
-}
-
-/* 0: not known. An imported history may have problems of other languages. */
-static double find_peak(const char *problem, const char *device_name)
-{
-	struct tk_problem_spec spec;
-
-	return tk_problem_parse(&spec, problem, NULL) ? 0
-	                                              : tk_datasheet_find_peak(device_name, &spec);
-}
-
-struct tk_rate tk_rate_from_problem(
-        const char *problem, double flops, const char *device_name, double value, const char *unit)
-{
-	if (tk_unit_from_name(unit) != TK_UNIT_NS)
-		return (struct tk_rate){NAN, NAN};
-	return tk_rate_compute(flops, find_peak(problem, device_name), value);
-}
-
-static char *compute_peak(const struct tk_arg *args)
-{
-	double peak = find_peak(args[0].text, args[1].text);
-
-	return peak > 0 ? tk_sprintf("%.17g", peak) : NULL;
-}
-
-int tk_rate_define_function(struct tk_store *s, struct tk_error *err)
-{
-	static const struct tk_sql_function f = {"peak_gflop_per_s", 2, compute_peak};
-
-	return tk_store_add_function(s, &f, err);
-}
-
-void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)
-{
-	tk_table_set_value(t, "RATE", r->gflop_per_s, "gflop_per_s");
-	tk_table_set_value(t, "PEAK", r->peak_share, "%");
 }

@@ -30,32 +30,48 @@ enum {
 /* Dropped on a narrow terminal, the lowest order first. */
 #define TK_COLUMN_DROP(order) ((order) << 8)
 
-/* How a cell shows the member of a record. */
-enum tk_show {
-	TK_SHOW_PLAIN, /* a text, a count, a number */
-	TK_SHOW_DAY,   /* of a time: 2026-11-21 */
-	TK_SHOW_MINUTE,
-	TK_SHOW_SHORT,    /* of a hash: 12 digits */
-	TK_SHOW_UID,      /* 8 digits */
-	TK_SHOW_COUNT,    /* nothing where it is 0 */
-	TK_SHOW_DURATION, /* whole seconds */
-	TK_SHOW_NS,
-	TK_SHOW_BYTES,
-	TK_SHOW_PERCENT,  /* a share */
-	TK_SHOW_ESTIMATE, /* a change with its interval */
-};
+/* How a member of a record is shown. */
+#define TK_SHOWS(X) \
+	X(PLAIN, plain) /* a text, a count, a number */ \
+	X(DAY, day)     /* of a time: 2026-11-21 */ \
+	X(MINUTE, minute) \
+	X(SHORT, short)       /* of a hash: 12 digits */ \
+	X(UID, uid)           /* 8 digits */ \
+	X(COUNT, count)       /* nothing where it is 0 */ \
+	X(WHOLE, whole)       /* without a fraction */ \
+	X(PLURAL, plural)     /* "s" where it is not 1 */ \
+	X(DURATION, duration) /* whole seconds */ \
+	X(NS, ns) \
+	X(BYTES, bytes) \
+	X(RATE, rate)         /* of GFLOP/s */ \
+	X(PERCENT, percent)   /* a share: 62 % */ \
+	X(TENTHS, tenths)     /* 99.7 % */ \
+	X(SIGNED, signed)     /* +9.5 % */ \
+	X(CHANGE, change)     /* +3.1 %, 3.5x */ \
+	X(ESTIMATE, estimate) /* a change with its interval */ \
+	X(HALF_WIDTH, half)   /* of the interval of a value: +-0.4 % */
+#define TK_SHOW_WORD(word, name) TK_SHOW_##word,
+enum tk_show { TK_SHOWS(TK_SHOW_WORD) };
+
+/* Writes a record by a template. "{series}" is a member, "{opened:day}" as one of TK_SHOWS,
+ * "{value@unit}" with the unit that another member names, "{os|unknown}" with a text where there is
+ * none. A part "[, by {author}]" is left out where one of its members is missing: null, "" or
+ * false. "{?open}" and "{!open}" write nothing, and are missing if the member is, or is not. */
+void tk_record_write(FILE *out, const char *template, const json_t *row);
+/* The text of a template, or of the member that it names; NULL: missing. The caller frees it. */
+char *tk_record_format(const char *template, enum tk_show show, const json_t *row);
 
 struct tk_column {
 	const char *name; /* the heading; ends with name == NULL */
 	unsigned flags;
-	/* Of tables of records: the member ("change.value"), and the colour of the cell. */
+	/* Of tables of records: the member ("change.value") or a template (tk_record_write), and
+	 * the colour of the cell. */
 	const char *path;
 	enum tk_show show;
 	const char *(*color)(const json_t *row); /* NULL, or it returns NULL: none */
 };
 
-/* `columns` must outlive the
- * table. */
+/* `columns` must outlive the table. */
 struct tk_table *tk_table_new(const struct tk_globals *g, const struct tk_column *columns);
 void tk_table_add_row(struct tk_table *t); /* starts a row, which the following calls fill */
 void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, ...)

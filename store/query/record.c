@@ -131,7 +131,8 @@ json_t *tk_record_get(const json_t *row, const char *path)
 
 	for (; *path; path += strcspn(path, "."), path += *path == '.') {
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(path, "."), path);
-		o = json_object_get(o, name);
+		o = json_is_array(o) ? json_array_get(o, strtoul(name, NULL, 10))
+		                     : json_object_get(o, name);
 	}
 	return (json_t *)o;
 }

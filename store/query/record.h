@@ -19,7 +19,7 @@ int tk_records_select(struct tk_store *s, const char *sql, const struct tk_arg *
 int tk_records_select_alerts(struct tk_store *s, const char *end, const struct tk_arg *args,
         json_t **out, struct tk_error *err);
 
-/* Members by path: "change.value". NULL and "" where there is none. */
+/* Members by path: "change.value", "alerts.0.uid". NULL and "" where there is none. */
 json_t *tk_record_get(const json_t *row, const char *path);
 const char *tk_record_text(const json_t *row, const char *path);
 double tk_record_number(const json_t *row, const char *path); /* NAN: none */

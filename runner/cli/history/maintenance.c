@@ -176,11 +176,11 @@ static const char list_sql[] =
         " FROM machine m ORDER BY m.name";
 
 static const struct tk_column columns[] = {
-        {"MACHINE", TK_COLUMN_CUT, "name", 0, NULL},
-        {"DEVICES", TK_COLUMN_RIGHT, "devices", 0, NULL},
-        {"SERIES", TK_COLUMN_RIGHT, "series", 0, NULL},
-        {"NIGHTS", TK_COLUMN_RIGHT, "nights", 0, NULL},
-        {"NEWEST", TK_COLUMN_LEFT, "newest", TK_SHOW_DAY, NULL},
+        {"MACHINE", TK_COLUMN_CUT, "name"},
+        {"DEVICES", TK_COLUMN_RIGHT, "devices"},
+        {"SERIES", TK_COLUMN_RIGHT, "series"},
+        {"NIGHTS", TK_COLUMN_RIGHT, "nights"},
+        {"NEWEST", TK_COLUMN_LEFT, "newest", TK_SHOW_DAY},
         {0},
 };
 

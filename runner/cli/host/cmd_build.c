@@ -50,29 +50,29 @@ static const char *status_color(const json_t *row)
 }
 
 #define ARTIFACT_COLUMNS(order) \
-	{"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4), NULL, 0, NULL}, \
-	        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), NULL, 0, NULL}, \
-	        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, NULL, 0, NULL}, \
+	{"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)}, \
+	        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)}, \
+	        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, \
 	{ \
 		"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order), NULL, 0, NULL \
 	}
 static const struct tk_column result_columns[] = {
-        {"UPSTREAM", TK_COLUMN_LEFT, "upstream", 0, NULL},
-        {"REVISION", TK_COLUMN_LEFT, NULL, 0, NULL},
-        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject", 0, NULL},
+        {"UPSTREAM", TK_COLUMN_LEFT, "upstream"},
+        {"REVISION", TK_COLUMN_LEFT},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject"},
         {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
-        {"CACHED", TK_COLUMN_DROP(2), NULL, 0, NULL},
+        {"CACHED", TK_COLUMN_DROP(2)},
         ARTIFACT_COLUMNS(1),
         {0},
 };
 static const struct tk_column cache_columns[] = {
-        {"KEY", TK_COLUMN_LEFT, "key", TK_SHOW_SHORT, NULL},
-        {"UPSTREAM", TK_COLUMN_LEFT, "upstream", 0, NULL},
-        {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT, NULL},
+        {"KEY", TK_COLUMN_LEFT, "key", TK_SHOW_SHORT},
+        {"UPSTREAM", TK_COLUMN_LEFT, "upstream"},
+        {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT},
         {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
-        {"BUILT", TK_COLUMN_DROP(5), "built", TK_SHOW_DAY, NULL},
+        {"BUILT", TK_COLUMN_DROP(5), "built", TK_SHOW_DAY},
         ARTIFACT_COLUMNS(2),
-        {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "toolchain", 0, NULL},
+        {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "toolchain"},
         {0},
 };
 

@@ -358,15 +358,12 @@ static const char *color_available(const json_t *row)
 	return tk_survey_is_available(row) ? "green" : "yellow";
 }
 
-static const struct tk_column device_columns[] = {{"DEVICE", 0, NULL, 0, NULL},
-        {"AVAILABLE", 0, NULL, 0, color_available}, {"ARCH", TK_COLUMN_OPTIONAL, "arch", 0, NULL},
-        {"DRIVER", TK_COLUMN_OPTIONAL, "driver", 0, NULL},
-        {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
-static const struct tk_column backend_columns[] = {{"BACKEND", 0, "module", 0, NULL},
-        {"AVAILABLE", 0, NULL, 0, color_available},
-        {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind", 0, NULL},
-        {"VERSION", TK_COLUMN_OPTIONAL, "version", 0, NULL},
-        {"DETAIL", TK_COLUMN_WRAP, NULL, 0, NULL}, {0}};
+static const struct tk_column device_columns[] = {{"DEVICE", 0},
+        {"AVAILABLE", 0, NULL, 0, color_available}, {"ARCH", TK_COLUMN_OPTIONAL, "arch"},
+        {"DRIVER", TK_COLUMN_OPTIONAL, "driver"}, {"DETAIL", TK_COLUMN_WRAP}, {0}};
+static const struct tk_column backend_columns[] = {{"BACKEND", 0, "module"},
+        {"AVAILABLE", 0, NULL, 0, color_available}, {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind"},
+        {"VERSION", TK_COLUMN_OPTIONAL, "version"}, {"DETAIL", TK_COLUMN_WRAP}, {0}};
 
 /* Devices or backends: what they are, or why they are unavailable. The null device is left out: it
  * is for trying the tracker itself, and its backend says so. */

@@ -490,8 +490,8 @@ static void print_absent(const json_t *list)
 static int print_found(
         const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
 {
-	static const struct tk_column columns[] = {{"NAME", 0, "name", 0, NULL},
-	        {"VERSION", 0, "version", 0, NULL}, {"PATH", TK_COLUMN_CUT, "path", 0, NULL}, {0}};
+	static const struct tk_column columns[] = {{"NAME", 0, "name"}, {"VERSION", 0, "version"},
+	        {"PATH", TK_COLUMN_CUT, "path"}, {0}};
 	struct tk_table *t = tk_table_new(g, columns);
 	size_t i;
 	json_t *e;

@@ -266,17 +266,16 @@ static const char list_sql[] =
         " ORDER BY k.started_s DESC, k.id DESC";
 
 static const struct tk_column columns[] = {
-        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
-        {"BACKEND", TK_COLUMN_CUT, "backend", 0, NULL},
-        {"DEVICE", TK_COLUMN_CUT, "device", 0, NULL},
-        {"REVISION", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "revision", TK_SHOW_SHORT, NULL},
-        {"WHEN", TK_COLUMN_DROP(2), "started", TK_SHOW_DAY, NULL},
-        {"TIME", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.time_ns", TK_SHOW_NS, NULL},
-        {"RECORDING", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, NULL, 0, NULL},
-        {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.tensor_share", TK_SHOW_PERCENT,
-                NULL},
-        {"DRAM", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.dram_bytes", TK_SHOW_BYTES, NULL},
-        {"COMPARED WITH", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "base", 0, NULL},
+        {"PROBLEM", TK_COLUMN_CUT, "title"},
+        {"BACKEND", TK_COLUMN_CUT, "backend"},
+        {"DEVICE", TK_COLUMN_CUT, "device"},
+        {"REVISION", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "revision", TK_SHOW_SHORT},
+        {"WHEN", TK_COLUMN_DROP(2), "started", TK_SHOW_DAY},
+        {"TIME", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.time_ns", TK_SHOW_NS},
+        {"RECORDING", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.tensor_share", TK_SHOW_PERCENT},
+        {"DRAM", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.dram_bytes", TK_SHOW_BYTES},
+        {"COMPARED WITH", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "base"},
         {0},
 };
 

@@ -48,11 +48,11 @@ static int find_names(
 }
 
 static const struct tk_column list_columns[] = {
-        {"SUITE", TK_COLUMN_LEFT, "name", 0, NULL},
-        {"PROBLEMS", TK_COLUMN_RIGHT, "problems", 0, NULL},
-        {"TITLE", TK_COLUMN_WRAP, "title", 0, NULL},
-        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), NULL, 0, NULL},
-        {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "path", 0, NULL},
+        {"SUITE", TK_COLUMN_LEFT, "name"},
+        {"PROBLEMS", TK_COLUMN_RIGHT, "problems"},
+        {"TITLE", TK_COLUMN_WRAP, "title"},
+        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "path"},
         {0},
 };
 
@@ -129,12 +129,12 @@ static int check(const struct tk_globals *g, struct tk_error *err)
 }
 
 static const struct tk_column show_columns[] = {
-        {"PROBLEM", TK_COLUMN_CUT, "title", 0, NULL},
-        {"GFLOP", TK_COLUMN_RIGHT, NULL, 0, NULL},
-        {"MB", TK_COLUMN_RIGHT, NULL, 0, NULL},
-        {"FLOP/B", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), NULL, 0, NULL},
-        {"GROUP", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "group", 0, NULL},
-        {"SOURCE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "source", 0, NULL},
+        {"PROBLEM", TK_COLUMN_CUT, "title"},
+        {"GFLOP", TK_COLUMN_RIGHT},
+        {"MB", TK_COLUMN_RIGHT},
+        {"FLOP/B", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)},
+        {"GROUP", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "group"},
+        {"SOURCE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "source"},
         {0},
 };
 
@@ -331,10 +331,10 @@ static int import(const struct tk_globals *g, const char *root, struct tk_error 
 /* ---- list ---- */
 
 static const struct tk_column columns[] = {
-        {"DIST", TK_COLUMN_LEFT, "dist", 0, NULL},
-        {"TOKENS", TK_COLUMN_RIGHT, "tokens", 0, NULL},
-        {"DISTINCT", TK_COLUMN_RIGHT, "distinct", 0, NULL},
-        {"DOCUMENTS", TK_COLUMN_RIGHT, "documents", 0, NULL},
+        {"DIST", TK_COLUMN_LEFT, "dist"},
+        {"TOKENS", TK_COLUMN_RIGHT, "tokens"},
+        {"DISTINCT", TK_COLUMN_RIGHT, "distinct"},
+        {"DOCUMENTS", TK_COLUMN_RIGHT, "documents"},
         {0},
 };
 

@@ -45,9 +45,9 @@ static const struct action {
 	enum tk_triage_action triage;
 	const char *done; /* of actions that are recorded: what is printed afterwards */
 } actions[] = {
-        {"list", NONE, false, false, 0, NULL},
-        {"show", ONE_ID, false, false, 0, NULL},
-        {"check", NONE, false, false, 0, NULL},
+        {"list", NONE, false, false},
+        {"show", ONE_ID, false, false},
+        {"check", NONE, false, false},
         {"ack", SOME_IDS, false, true, TK_ACTION_ACK, "acked"},
         {"expect", SOME_IDS, true, true, TK_ACTION_EXPECT, "expected"},
         {"ignore", SOME_IDS, true, true, TK_ACTION_IGNORE, "ignored"},

@@ -202,42 +202,22 @@ static const char *color_state(const json_t *row)
 	                                     : "halfbright";
 }
 
+/* The commit that a bisection found, else the range that holds it. */
+#define FIRST_BAD(of) \
+	"[{" of "first_bad_commit.rev:short}][{!" of "first_bad_commit.rev}[{" of \
+	"good_rev:short}..]{" of "bad_rev:short}]"
+
 static const struct tk_column group_columns[] = {
-        {"ID", 0, "id", TK_SHOW_UID, NULL},
-        {"STATE", 0, "state", 0, color_state},
-        {"OPENED", 0, "opened", TK_SHOW_DAY, NULL},
-        {"WHAT", TK_COLUMN_WRAP, "title", 0, NULL},
-        {"MACHINES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), "machines", 0, NULL},
-        {"UPSTREAM", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "upstream", 0, NULL},
-        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), NULL, 0, NULL},
-        {"NOTE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, NULL, 0, NULL},
+        {"ID", 0, "id", TK_SHOW_UID},
+        {"STATE", 0, "state", .color = color_state},
+        {"OPENED", 0, "opened", TK_SHOW_DAY},
+        {"WHAT", TK_COLUMN_WRAP, "title"},
+        {"MACHINES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), "machines"},
+        {"UPSTREAM", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "upstream"},
+        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), FIRST_BAD("alerts.0.")},
+        {"NOTE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "{decision.author}[: {decision.note}]"},
         {0},
 };
-
-/* The commit that a bisection found, else the range that holds it. */
-static void set_range(struct tk_table *t, const json_t *alert)
-{
-	const char *good = tk_record_text(alert, "good_rev"),
-	           *found = tk_record_text(alert, "first_bad_commit.rev");
-
-	if (*found)
-		tk_table_set_cell(t, "FIRST BAD", "%.12s", found);
-	else
-		tk_table_set_cell(t, "FIRST BAD", "%.12s%s%.12s", good, *good ? ".." : "",
-		        tk_record_text(alert, "bad_rev"));
-}
-
-static void add_group_row(struct tk_table *t, const json_t *group)
-{
-	const json_t *decision = json_object_get(group, "decision");
-	const char *note = tk_record_text(decision, "note");
-
-	tk_table_add_record(t, group);
-	set_range(t, json_array_get(json_object_get(group, "alerts"), 0));
-	if (json_is_object(decision))
-		tk_table_set_cell(t, "NOTE", "%s%s%s", tk_record_text(decision, "author"),
-		        *note ? ": " : "", note);
-}
 
 static bool is_listed(const json_t *group, int state, bool all)
 {
@@ -252,33 +232,30 @@ static bool is_listed(const json_t *group, int state, bool all)
 int tk_alerts_print_list(const struct tk_globals *g, const json_t *groups, int state, bool all,
         bool as_json, struct tk_error *err)
 {
-	struct tk_table *t = tk_table_new(g, group_columns);
 	json_t *array = json_array(), *group;
 	size_t i;
 
 	json_array_foreach ((json_t *)groups, i, group)
-		if (is_listed(group, state, all)) {
+		if (is_listed(group, state, all))
 			json_array_append(array, group);
-			add_group_row(t, group);
-		}
 	if (!json_array_size(array) && !as_json)
 		puts(json_array_size(groups) ? "No open alerts (--all lists the others)."
 		                             : "No alerts yet.");
-	return tk_records_finish(t, array, as_json, err);
+	return tk_records_print(g, group_columns, array, as_json, err);
 }
 
 /* ---- one in full ----------------------------------------------------------------------------- */
 
 static const struct tk_column member_columns[] = {
-        {"ALERT", 0, "uid", TK_SHOW_UID, NULL},
-        {"STATE", 0, "state", 0, NULL},
-        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, NULL, 0, NULL},
-        {"PAIRS", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), NULL, 0, NULL},
-        {"SERIES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "series", 0, NULL},
-        {"MACHINE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4), "machine", 0, NULL},
-        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), NULL, 0, NULL},
-        {"OPENED", 0, "opened", TK_SHOW_DAY, NULL},
-        {"CLOSED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "closed", TK_SHOW_DAY, NULL},
+        {"ALERT", 0, "uid", TK_SHOW_UID},
+        {"STATE", 0, "state"},
+        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "change.value", TK_SHOW_SIGNED},
+        {"PAIRS", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
+        {"SERIES", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "series"},
+        {"MACHINE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4), "machine"},
+        {"FIRST BAD", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), FIRST_BAD("")},
+        {"OPENED", 0, "opened", TK_SHOW_DAY},
+        {"CLOSED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "closed", TK_SHOW_DAY},
         {0},
 };
 
@@ -295,70 +272,51 @@ static void add_member_row(struct tk_table *t, const json_t *alert)
 	tk_table_add_record(t, alert);
 	if (json_is_object(ab))
 		tk_table_set_cell(t, "PAIRS", "%s", tk_ab_result_format(&r, text));
-	if (strcmp(tk_record_text(alert, "kind"), "change") == 0)
-		tk_table_set_cell(
-		        t, "CHANGE", "%+.1f %%", 100 * tk_record_number(alert, "change.value"));
-	set_range(t, alert);
 }
 
-/* A member of each alert, each value once. */
-static void print_once(const json_t *alerts, const char *path,
-        void (*print)(const json_t *alert, const char *value))
+/* What is known of an alert beside its row: each value once. */
+static void print_evidence(const json_t *alerts)
 {
-	json_auto_t *printed = json_object();
+	static const struct {
+		const char *path, *template;
+	} lines[] = {
+	        {"first_bad_commit.rev", "\nFound by bisection: {first_bad_commit.rev:short} "
+	                                 "{first_bad_commit.subject}, by {first_bad_commit.author} "
+	                                 "({first_bad_commit.author_time:day}): "
+	                                 "{first_bad_commit.change:signed} against its parent, "
+	                                 "{first_bad_commit.confidence:tenths} confidence\n"},
+	        {"code_change", "\nMachine code: {code_change}\n"},
+	        {"regions", "\nInside the kernel: {regions}\n"}};
 	const json_t *alert;
 	size_t i;
 
-	json_array_foreach ((json_t *)alerts, i, alert) {
-		const char *value = tk_record_text(alert, path);
+	for (size_t line = 0; line < sizeof lines / sizeof *lines; line++) {
+		json_auto_t *printed = json_object();
 
-		if (*value && !json_object_get(printed, value))
-			print(alert, value);
-		json_object_set_new(printed, value, json_true());
+		json_array_foreach ((json_t *)alerts, i, alert) {
+			const char *value = tk_record_text(alert, lines[line].path);
+
+			if (*value && !json_object_get(printed, value))
+				tk_record_write(stdout, lines[line].template, alert);
+			json_object_set_new(printed, value, json_true());
+		}
 	}
-}
-
-static void print_first_bad(const json_t *alert, const char *rev)
-{
-	const json_t *c = json_object_get(alert, "first_bad_commit");
-
-	putchar('\n');
-	tk_print_line(stdout,
-	        "Found by bisection: %.12s %s, by %s (%.10s): %+.1f %% against its parent, "
-	        "%.1f %% confidence",
-	        rev, tk_record_text(c, "subject"), tk_record_text(c, "author"),
-	        tk_record_text(c, "author_time"), 100 * tk_record_number(c, "change"),
-	        100 * tk_record_number(c, "confidence"));
-}
-
-static void print_code(const json_t *alert, const char *text)
-{
-	putchar('\n');
-	tk_print_line(stdout, "Machine code: %s", text);
-}
-
-static void print_regions(const json_t *alert, const char *text)
-{
-	putchar('\n');
-	tk_print_line(stdout, "Inside the kernel: %s", text);
 }
 
 static void print_history(const json_t *group)
 {
-	const json_t *t;
 	bool several = json_array_size(json_object_get(group, "alerts")) > 1;
+	json_t *t;
 	size_t i;
 
 	json_array_foreach (json_object_get(group, "history"), i, t) {
-		const char *at = tk_record_text(t, "at"), *of = tk_record_text(t, "alert_uid"),
-		           *note = tk_record_text(t, "note");
-		bool is_one = several && strcmp(of, tk_record_text(group, "id")) != 0;
+		const char *of = tk_record_text(t, "alert_uid");
 
-		if (!i)
-			puts("\nHistory:");
-		tk_print_line(stdout, "  %.10s %.5s  %s%s%.8s%s by %s%s%s", at, at + 11,
-		        tk_record_text(t, "action"), is_one ? " (" : "", is_one ? of : "",
-		        is_one ? ")" : "", tk_record_text(t, "author"), *note ? ": " : "", note);
+		if (several && strcmp(of, tk_record_text(group, "id")) != 0)
+			json_object_set_new(t, "one", json_string(of));
+		fputs(i ? "" : "\nHistory:\n", stdout);
+		tk_record_write(
+		        stdout, "  {at:minute}  {action}[ ({one:uid})] by {author}[: {note}]\n", t);
 	}
 }
 
@@ -393,30 +351,22 @@ static int add_evidence(
 	return TK_OK;
 }
 
+/* Of a range only its end is known; a bisection names the commit, below. */
 static int print_text(const struct tk_globals *g, const json_t *group, struct tk_error *err)
 {
-	const json_t *alerts = json_object_get(group, "alerts"), *first = json_array_get(alerts, 0),
-	             *alert;
-	const char *bad = tk_record_text(first, "bad_rev"),
-	           *author = tk_record_text(first, "bad_author");
-	/* Of a range only its end is known; a bisection names the commit, below. */
-	bool has_range = *bad && !*tk_record_text(first, "first_bad_commit.rev");
+	const json_t *alerts = json_object_get(group, "alerts"), *alert;
 	struct tk_table *t = tk_table_new(g, member_columns);
 	size_t i;
 
-	tk_print_line(stdout, "%s", tk_record_text(group, "title"));
-	tk_print_line(stdout, "%s since %.10s%s%.12s%s%s%s%s", tk_record_text(group, "state"),
-	        tk_record_text(group, "opened"), has_range ? "; first bad " : "",
-	        has_range ? bad : "", has_range ? " " : "",
-	        has_range ? tk_record_text(first, "bad_subject") : "",
-	        has_range && *author ? ", by " : "", has_range ? author : "");
-	puts("");
+	tk_record_write(stdout,
+	        "{title}\n{state} since {opened:day}[{!alerts.0.first_bad_commit.rev}; first bad "
+	        "{alerts.0.bad_rev:short} [{alerts.0.bad_subject}][, by "
+	        "{alerts.0.bad_author}]]\n\n",
+	        group);
 	json_array_foreach ((json_t *)alerts, i, alert)
 		add_member_row(t, alert);
 	TRY(tk_table_finish(t, stdout, err));
-	print_once(alerts, "first_bad_commit.rev", print_first_bad);
-	print_once(alerts, "code_change", print_code);
-	print_once(alerts, "regions", print_regions);
+	print_evidence(alerts);
 	print_history(group);
 	return TK_OK;
 }
