@@ -15,6 +15,8 @@ static const char *show_number(double x, enum tk_show show, char out[TK_FORMAT_S
 	static const char *const units[] = {
 	        [TK_SHOW_NS] = "ns", [TK_SHOW_BYTES] = "bytes", [TK_SHOW_RATE] = "gflop_per_s"};
 
+	char number[TK_FORMAT_SIZE];
+
 	switch (show) {
 	case TK_SHOW_COUNT:
 	case TK_SHOW_WHOLE:
@@ -24,6 +26,10 @@ static const char *show_number(double x, enum tk_show show, char out[TK_FORMAT_S
 		return x == 1 ? "" : "s";
 	case TK_SHOW_DURATION:
 		return x < 1 ? "< 1 s" : tk_duration_format(x, out, TK_FORMAT_SIZE);
+	case TK_SHOW_DELTA_NS:
+		snprintf(out, TK_FORMAT_SIZE, "%s%s", x < 0 ? "" : "+",
+		        tk_format_value(x, "ns", number));
+		return out;
 	case TK_SHOW_NS:
 	case TK_SHOW_BYTES:
 	case TK_SHOW_RATE:
@@ -59,6 +65,8 @@ static char *show_value(const json_t *value, enum tk_show show)
 		               : NULL;
 	else if (json_is_number(value))
 		text = show_number(json_number_value(value), show, out);
+	else if (json_is_boolean(value) && show == TK_SHOW_ON_OFF)
+		text = json_is_true(value) ? "on" : "off";
 	else if (json_is_true(value))
 		text = "";
 	else if (!text || !*text)

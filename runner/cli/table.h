@@ -42,12 +42,14 @@ enum {
 	X(PLURAL, plural)     /* "s" where it is not 1 */ \
 	X(DURATION, duration) /* whole seconds */ \
 	X(NS, ns) \
+	X(DELTA_NS, delta) /* +24.4 µs */ \
 	X(BYTES, bytes) \
-	X(RATE, rate)         /* of GFLOP/s */ \
-	X(PERCENT, percent)   /* a share: 62 % */ \
-	X(TENTHS, tenths)     /* 99.7 % */ \
-	X(SIGNED, signed)     /* +9.5 % */ \
-	X(CHANGE, change)     /* +3.1 %, 3.5x */ \
+	X(RATE, rate)       /* of GFLOP/s */ \
+	X(PERCENT, percent) /* a share: 62 % */ \
+	X(TENTHS, tenths)   /* 99.7 % */ \
+	X(SIGNED, signed)   /* +9.5 % */ \
+	X(CHANGE, change)   /* +3.1 %, 3.5x */ \
+	X(ON_OFF, onoff) \
 	X(ESTIMATE, estimate) /* a change with its interval */ \
 	X(HALF_WIDTH, half)   /* of the interval of a value: +-0.4 % */
 #define TK_SHOW_WORD(word, name) TK_SHOW_##word,

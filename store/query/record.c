@@ -150,3 +150,14 @@ double tk_record_number(const json_t *row, const char *path)
 
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
+
+json_t *tk_records_find(const json_t *rows, const char *member, const char *text)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (strcmp(tk_record_text(row, member), text) == 0)
+			return row;
+	return NULL;
+}

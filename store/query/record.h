@@ -23,5 +23,7 @@ int tk_records_select_alerts(struct tk_store *s, const char *end, const struct t
 json_t *tk_record_get(const json_t *row, const char *path);
 const char *tk_record_text(const json_t *row, const char *path);
 double tk_record_number(const json_t *row, const char *path); /* NAN: none */
+/* The first row with this text as a member; NULL: none. */
+json_t *tk_records_find(const json_t *rows, const char *member, const char *text);
 
 #endif

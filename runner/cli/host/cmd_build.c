@@ -1,6 +1,4 @@
 /* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
-#include <math.h>
-
 #include "build/build.h"
 #include "cli/host/survey.h"
 #include "cli/table.h"
@@ -50,18 +48,18 @@ static const char *status_color(const json_t *row)
 }
 
 #define ARTIFACT_COLUMNS(order) \
-	{"SECONDS", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)}, \
-	        {"KIB", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3)}, \
+	{"TOOK", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4), "wall_s", TK_SHOW_DURATION}, \
+	        {"SIZE", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), "size_bytes", TK_SHOW_BYTES}, \
 	        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, \
 	{ \
-		"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order), NULL, 0, NULL \
+		"CODE", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order) \
 	}
 static const struct tk_column result_columns[] = {
         {"UPSTREAM", TK_COLUMN_LEFT, "upstream"},
-        {"REVISION", TK_COLUMN_LEFT},
+        {"REVISION", TK_COLUMN_LEFT, "{revision:short|-}[{?dirty} (dirty)]"},
         {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject"},
-        {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
-        {"CACHED", TK_COLUMN_DROP(2)},
+        {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
+        {"CACHED", TK_COLUMN_DROP(2), "[{?key}[{?cached}yes][{!cached}no]]"},
         ARTIFACT_COLUMNS(1),
         {0},
 };
@@ -69,32 +67,35 @@ static const struct tk_column cache_columns[] = {
         {"KEY", TK_COLUMN_LEFT, "key", TK_SHOW_SHORT},
         {"UPSTREAM", TK_COLUMN_LEFT, "upstream"},
         {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT},
-        {"STATUS", TK_COLUMN_LEFT, "status", 0, status_color},
+        {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
         {"BUILT", TK_COLUMN_DROP(5), "built", TK_SHOW_DAY},
         ARTIFACT_COLUMNS(2),
         {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "toolchain"},
         {0},
 };
 
-/* "cpu,nsa" and the beginnings of their code hashes. */
-static void add_row(struct tk_table *t, const json_t *row)
+/* Prints and frees the rows: with "cpu,nsa" and the beginnings of their code hashes. */
+static int print_rows(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
+        struct tk_error *err)
 {
-	AUTO(tk_buf) names = TK_BUF_INIT;
-	AUTO(tk_buf) codes = TK_BUF_INIT;
-	const json_t *b;
-	size_t i;
+	struct tk_table *t = tk_table_new(g, columns);
+	const json_t *row, *b;
+	size_t i, k;
 
-	tk_table_add_record(t, row);
-	json_array_foreach (json_object_get(row, "backends"), i, b) {
-		tk_buf_add_printf(&names, "%s%s", i ? "," : "", tk_record_text(b, "name"));
-		tk_buf_add_printf(&codes, "%s%.12s", i ? "," : "", tk_record_text(b, "code_hash"));
+	json_array_foreach (rows, i, row) {
+		AUTO(tk_buf) names = TK_BUF_INIT;
+		AUTO(tk_buf) codes = TK_BUF_INIT;
+
+		tk_table_add_record(t, row);
+		json_array_foreach (json_object_get(row, "backends"), k, b) {
+			tk_buf_add_printf(&names, "%s%s", k ? "," : "", tk_record_text(b, "name"));
+			tk_buf_add_printf(
+			        &codes, "%s%.12s", k ? "," : "", tk_record_text(b, "code_hash"));
+		}
+		tk_table_set_cell(t, "BACKENDS", "%s", tk_buf_cstr(&names));
+		tk_table_set_cell(t, "CODE", "%s", tk_buf_cstr(&codes));
 	}
-	tk_table_set_cell(t, "BACKENDS", "%s", tk_buf_cstr(&names));
-	tk_table_set_cell(t, "CODE", "%s", tk_buf_cstr(&codes));
-	if (!json_object_get(row, "wall_s"))
-		return;
-	tk_table_set_cell(t, "SECONDS", "%.1f", tk_record_number(row, "wall_s"));
-	tk_table_set_cell(t, "KIB", "%.0f", ceil(tk_record_number(row, "size_bytes") / 1024));
+	return tk_records_finish(t, rows, opt.json, err);
 }
 
 static json_t *result_json(const struct result *r)
@@ -110,27 +111,6 @@ static json_t *result_json(const struct result *r)
 		json_object_set_new(o, "dirty", json_boolean(r->revision.dirty));
 	}
 	return o;
-}
-
-static int print_results(const struct tk_globals *g, const struct result *results, size_t count,
-        struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, result_columns);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count; i++) {
-		json_t *row = result_json(&results[i]);
-		const char *rev = tk_record_text(row, "revision");
-
-		json_array_append_new(list, row);
-		add_row(t, row);
-		tk_table_set_cell(t, "REVISION", "%.12s%s", *rev ? rev : "-",
-		        results[i].revision.dirty ? " (dirty)" : "");
-		if (results[i].artifact)
-			tk_table_set_cell(
-			        t, "CACHED", "%s", results[i].artifact->cached ? "yes" : "no");
-	}
-	return tk_records_finish(t, list, opt.json, err);
 }
 
 static size_t print_failures(const struct result *results, size_t count)
@@ -155,33 +135,27 @@ static size_t print_failures(const struct result *results, size_t count)
 
 static int list_cache(const struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_table *t;
 	json_t *list;
 	char **keys;
 	size_t count;
 
 	TRY(tk_artifact_list_keys(g->config->cache_dir, &keys, &count, err));
-	t = tk_table_new(g, cache_columns);
 	list = json_array();
 	for (size_t i = 0; i < count; i++) {
 		struct tk_artifact *a = NULL;
 		bool damaged = tk_artifact_load(g->config->cache_dir, keys[i], &a, NULL);
 
-		if (!opt.upstream || (!damaged && !strcmp(a->upstream, opt.upstream))) {
-			json_t *row = damaged ? json_pack("{s:s,s:s}", "key", keys[i], "status",
-			                                "damaged")
-			                      : artifact_json(a);
-
-			json_array_append_new(list, row);
-			add_row(t, row);
-		}
+		if (!opt.upstream || (!damaged && !strcmp(a->upstream, opt.upstream)))
+			json_array_append_new(list, damaged ? json_pack("{s:s,s:s}", "key", keys[i],
+			                                              "status", "damaged")
+			                                    : artifact_json(a));
 		tk_artifact_free(a);
 	}
 	tk_names_free(keys, count);
 	if (!opt.json && !json_array_size(list))
 		printf("The cache has no build%s%s.\n", opt.upstream ? " of " : "",
 		        opt.upstream ? opt.upstream : "");
-	return tk_records_finish(t, list, opt.json, err);
+	return print_rows(g, cache_columns, list, err);
 }
 
 static int print_count(const char *done, size_t count, struct tk_error *err)
@@ -334,8 +308,13 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 		if (build_one(config, &results[i]) == TK_ECANCELED)
 			status = tk_fail(err, TK_ECANCELED, "%s", results[i].err.message);
 	}
+	json_t *rows = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(rows, result_json(&results[i]));
 	if (!status)
-		status = print_results(g, results, count, err);
+		status = print_rows(g, result_columns, rows, err);
+	else
+		json_decref(rows);
 	const size_t failed = status ? 0 : print_failures(results, count);
 	if (!status && opt.export_file && failed < count)
 		status = export_results(config, results, count, err);

@@ -30,13 +30,9 @@ __attribute__((format(printf, 3, 4))) static void add_line(
 
 static bool has_tool(const struct doctor *d, const char *name)
 {
-	size_t i;
-	json_t *tool;
+	const json_t *tools = json_object_get(d->report, "tools");
 
-	json_array_foreach (json_object_get(d->report, "tools"), i, tool)
-		if (strcmp(tk_record_text(tool, "name"), name) == 0)
-			return *tk_record_text(tool, "path");
-	return false;
+	return *tk_record_text(tk_records_find(tools, "name", name), "path");
 }
 
 /* ---- devices and backends -------------------------------------------------------------------- */
@@ -67,16 +63,13 @@ static void probe(struct doctor *d)
 /* Why the backend cannot be used; NULL: it can. */
 static const char *backend_reason(const struct doctor *d, const char *name)
 {
-	size_t i;
-	json_t *b;
+	const json_t *b = tk_records_find(json_object_get(d->report, "backends"), "module", name);
+	const char *reason = json_string_value(json_object_get(b, "reason"));
 
-	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
-		const char *reason = json_string_value(json_object_get(b, "reason"));
-
-		if (strcmp(json_string_value(json_object_get(b, "module")), name) == 0)
-			return tk_survey_is_available(b) ? NULL : reason ? reason : "not available";
-	}
-	return "not built with this tracker";
+	return !b                          ? "not built with this tracker"
+	       : tk_survey_is_available(b) ? NULL
+	       : reason                    ? reason
+	                                   : "not available";
 }
 
 static void check_modules(struct doctor *d, const struct tk_upstream_config *u)
@@ -181,27 +174,24 @@ static bool is_configured(const struct doctor *d, const char *backend)
 
 static bool is_wanted(const struct doctor *d, const json_t *device)
 {
-	const char *layer = json_string_value(json_object_get(device, "layer")),
-	           *uuid = json_string_value(json_object_get(device, "uuid"));
-
-	return tk_device_is_selected(d->g->config->devices, layer,
-	        (uint32_t)json_integer_value(json_object_get(device, "index")), uuid ? uuid : "");
+	return tk_device_is_selected(d->g->config->devices, tk_record_text(device, "layer"),
+	        (uint32_t)json_integer_value(json_object_get(device, "index")),
+	        tk_record_text(device, "uuid"));
 }
 
 /* A GPU that is available, selected, and of which no upstream's backend is. */
 static void check_measured(struct doctor *d, const char *kind)
 {
-	const json_t *device = tk_survey_find_device(json_object_get(d->report, "devices"), kind);
+	const json_t *device =
+	        tk_records_find(json_object_get(d->report, "devices"), "layer", kind);
 	size_t i;
 	json_t *b;
 
 	if (!tk_survey_is_available(device) || !is_wanted(d, device))
 		return;
 	json_array_foreach (json_object_get(d->report, "backends"), i, b) {
-		const char *of = json_string_value(json_object_get(b, "device_kind"));
-
-		if (of && strcmp(of, kind) == 0 && tk_survey_is_available(b) &&
-		        is_configured(d, json_string_value(json_object_get(b, "module"))))
+		if (strcmp(tk_record_text(b, "device_kind"), kind) == 0 &&
+		        tk_survey_is_available(b) && is_configured(d, tk_record_text(b, "module")))
 			return;
 	}
 	add_line(d, "missing",
@@ -358,39 +348,26 @@ static const char *color_available(const json_t *row)
 	return tk_survey_is_available(row) ? "green" : "yellow";
 }
 
-static const struct tk_column device_columns[] = {{"DEVICE", 0},
-        {"AVAILABLE", 0, NULL, 0, color_available}, {"ARCH", TK_COLUMN_OPTIONAL, "arch"},
-        {"DRIVER", TK_COLUMN_OPTIONAL, "driver"}, {"DETAIL", TK_COLUMN_WRAP}, {0}};
+#define AVAILABLE "[{?available}yes][{!available}no]"
+#define DETAIL(of) "[{?available}[{" of "}]][{!available}[{reason}]]"
+static const struct tk_column device_columns[] = {{"DEVICE", 0, "{layer}:{index}"},
+        {"AVAILABLE", 0, AVAILABLE, .color = color_available}, {"ARCH", TK_COLUMN_OPTIONAL, "arch"},
+        {"DRIVER", TK_COLUMN_OPTIONAL, "driver"}, {"DETAIL", TK_COLUMN_WRAP, DETAIL("name")}, {0}};
 static const struct tk_column backend_columns[] = {{"BACKEND", 0, "module"},
-        {"AVAILABLE", 0, NULL, 0, color_available}, {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind"},
-        {"VERSION", TK_COLUMN_OPTIONAL, "version"}, {"DETAIL", TK_COLUMN_WRAP}, {0}};
+        {"AVAILABLE", 0, AVAILABLE, .color = color_available},
+        {"DEVICE", TK_COLUMN_OPTIONAL, "device_kind"}, {"VERSION", TK_COLUMN_OPTIONAL, "version"},
+        {"DETAIL", TK_COLUMN_WRAP, DETAIL("description")}, {0}};
 
-/* Devices or backends: what they are, or why they are unavailable. The null device is left out: it
- * is for trying the tracker itself, and its backend says so. */
-static int print_available(const struct tk_globals *g, const json_t *list,
-        const struct tk_column *columns, struct tk_error *err)
+/* Without the null device, which is for trying the tracker itself; its backend says so. */
+static int print_devices(const struct tk_globals *g, const json_t *list, struct tk_error *err)
 {
-	bool are_devices = columns == device_columns;
-	struct tk_table *t = tk_table_new(g, columns);
+	json_t *devices = json_array(), *device;
 	size_t i;
-	json_t *e;
 
-	json_array_foreach ((json_t *)list, i, e) {
-		bool yes = tk_survey_is_available(e);
-
-		if (are_devices && strcmp(tk_record_text(e, "layer"), "null") == 0)
-			continue;
-		tk_table_add_record(t, e);
-		if (are_devices)
-			tk_table_set_cell(t, "DEVICE", "%s:%.0f", tk_record_text(e, "layer"),
-			        tk_record_number(e, "index"));
-		tk_table_set_cell(t, "AVAILABLE", "%s", yes ? "yes" : "no");
-		tk_table_set_cell(t, "DETAIL", "%s",
-		        tk_record_text(e, !yes          ? "reason"
-		                          : are_devices ? "name"
-		                                        : "description"));
-	}
-	return tk_table_finish(t, stdout, err);
+	json_array_foreach (list, i, device)
+		if (strcmp(tk_record_text(device, "layer"), "null") != 0)
+			json_array_append(devices, device);
+	return tk_records_print(g, device_columns, devices, false, err);
 }
 
 static void print_lines(const char *title, const json_t *lines)
@@ -400,25 +377,25 @@ static void print_lines(const char *title, const json_t *lines)
 
 	if (json_array_size(lines))
 		printf("\n%s\n", title);
-	json_array_foreach ((json_t *)lines, i, line)
+	json_array_foreach (lines, i, line)
 		printf("  %s\n", json_string_value(line));
 }
 
 static int print_report(const struct tk_globals *g, const json_t *r, struct tk_error *err)
 {
-	bool has_groups = json_is_true(tk_record_get(r, "control_groups.available"));
 	const json_t *missing = json_object_get(r, "missing");
 
 	TRY(tk_doctor_print_machine(g, r, err));
-	printf("\nSandbox   %s (`sandbox: %s`)\nLimits    of each %s%s\n",
-	        tk_record_text(r, "sandbox.method"), tk_record_text(r, "sandbox.mode"),
-	        has_groups ? "build and worker as a whole, by control groups"
-	                   : "process: no control groups: ",
-	        has_groups ? "" : tk_record_text(r, "control_groups.reason"));
-	puts("\nDevices");
-	TRY(print_available(g, json_object_get(r, "devices"), device_columns, err));
+	tk_record_write(stdout,
+	        "\nSandbox   {sandbox.method} (`sandbox: {sandbox.mode}`)\nLimits    of each "
+	        "[{?control_groups.available}build and worker as a whole, by control groups]"
+	        "[{!control_groups.available}process: no control groups: {control_groups.reason}]\n"
+	        "\nDevices\n",
+	        r);
+	TRY(print_devices(g, json_object_get(r, "devices"), err));
 	puts("\nBackends of this tracker");
-	TRY(print_available(g, json_object_get(r, "backends"), backend_columns, err));
+	TRY(tk_records_print(
+	        g, backend_columns, json_incref(json_object_get(r, "backends")), false, err));
 	print_lines("Noise sources", json_object_get(r, "advice"));
 	print_lines("Notes", json_object_get(r, "notes"));
 	print_lines("Missing for a full night with this configuration", missing);

@@ -397,13 +397,6 @@ void tk_doctor_inspect(json_t *report)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static const char *or_unknown(const json_t *r, const char *path)
-{
-	const char *text = tk_record_text(r, path);
-
-	return *text ? text : "unknown";
-}
-
 static void print_caches(const json_t *caches)
 {
 	size_t i;
@@ -421,46 +414,23 @@ static void print_caches(const json_t *caches)
 	}
 }
 
-static void print_cpu(const json_t *r)
-{
-	const json_t *turbo = tk_record_get(r, "cpu.turbo");
-	const char *smt = or_unknown(r, "cpu.smt");
-
-	printf("CPU       %s, %.0f cores, %.0f threads, %.0f usable", or_unknown(r, "cpu.model"),
-	        json_number_value(tk_record_get(r, "cpu.cores")),
-	        tk_record_number(r, "cpu.logical"), tk_record_number(r, "cpu.usable"));
-	if (tk_record_number(r, "cpu.numa_nodes") > 1)
-		printf(", %.0f NUMA nodes", tk_record_number(r, "cpu.numa_nodes"));
-	fputs("\nCaches    ", stdout);
-	print_caches(tk_record_get(r, "cpu.caches"));
-	printf("\nClocks    governor %s, turbo %s, SMT %s, load %.2f\n",
-	        or_unknown(r, "cpu.governor"),
-	        json_is_null(turbo)   ? "unknown"
-	        : json_is_true(turbo) ? "on"
-	                              : "off",
-	        strncmp(smt, "not", 3) == 0 ? "off" : smt,
-	        json_number_value(tk_record_get(r, "cpu.load_1m")));
-}
-
 static void print_machine(const json_t *r)
 {
-	const char *container = tk_record_text(r, "system.container");
-	const json_t *quota = tk_record_get(r, "limits.cpus");
-
-	printf("System    %s, Linux %s, %s%s%s%s\n", or_unknown(r, "system.os"),
-	        tk_record_text(r, "system.kernel"), tk_record_text(r, "system.arch"),
-	        json_is_true(tk_record_get(r, "system.virtual")) ? ", virtual machine" : "",
-	        *container ? ", container: " : "", container);
-	print_cpu(r);
-	printf("Memory    %.1f GiB, %.1f GiB available",
-	        tk_record_number(r, "memory.total_bytes") / 0x1p30,
-	        tk_record_number(r, "memory.available_bytes") / 0x1p30);
-	if (json_is_integer(tk_record_get(r, "limits.memory_bytes")))
-		printf(", limited to %.1f GiB",
-		        tk_record_number(r, "limits.memory_bytes") / 0x1p30);
-	if (json_is_real(quota))
-		printf("\nQuota     %.2g CPUs", json_real_value(quota));
-	puts("");
+	tk_record_write(stdout,
+	        "System    {system.os|unknown}, Linux {system.kernel}, {system.arch}"
+	        "[{?system.virtual}, virtual machine][, container: {system.container}]\n"
+	        "CPU       {cpu.model|unknown}, {cpu.cores|0} cores, {cpu.logical} threads, "
+	        "{cpu.usable} usable[, {cpu.numa_nodes:count} NUMA "
+	        "node{cpu.numa_nodes:plural}]\nCaches    ",
+	        r);
+	print_caches(tk_record_get(r, "cpu.caches"));
+	tk_record_write(stdout,
+	        "\nClocks    governor {cpu.governor|unknown}, turbo {cpu.turbo:onoff|unknown}, SMT "
+	        "{cpu.smt|unknown}, load "
+	        "{cpu.load_1m|0}\n"
+	        "Memory    {memory.total_bytes:bytes}, {memory.available_bytes:bytes} available"
+	        "[, limited to {limits.memory_bytes:bytes}]\n[Quota     {limits.cpus} CPUs\n]",
+	        r);
 }
 
 /* In lines of at most 60 columns, the narrowest terminal that tables are made for. */
@@ -470,7 +440,7 @@ static void print_absent(const json_t *list)
 	size_t i;
 	json_t *e;
 
-	json_array_foreach ((json_t *)list, i, e) {
+	json_array_foreach (list, i, e) {
 		const char *name = tk_record_text(e, "name");
 
 		if (*tk_record_text(e, "path"))
@@ -490,20 +460,16 @@ static void print_absent(const json_t *list)
 static int print_found(
         const struct tk_globals *g, const char *title, const json_t *list, struct tk_error *err)
 {
-	static const struct tk_column columns[] = {{"NAME", 0, "name"}, {"VERSION", 0, "version"},
-	        {"PATH", TK_COLUMN_CUT, "path"}, {0}};
-	struct tk_table *t = tk_table_new(g, columns);
+	static const struct tk_column columns[] = {{"NAME", 0, "name"},
+	        {"VERSION", 0, "{version|?}"}, {"PATH", TK_COLUMN_CUT, "path"}, {0}};
+	json_t *found = json_array(), *e;
 	size_t i;
-	json_t *e;
 
-	json_array_foreach ((json_t *)list, i, e)
-		if (*tk_record_text(e, "path")) {
-			tk_table_add_record(t, e);
-			if (!*tk_record_text(e, "version"))
-				tk_table_set_cell(t, "VERSION", "?");
-		}
+	json_array_foreach (list, i, e)
+		if (*tk_record_text(e, "path"))
+			json_array_append(found, e);
 	printf("\n%s\n", title);
-	TRY(tk_table_finish(t, stdout, err));
+	TRY(tk_records_print(g, columns, found, false, err));
 	print_absent(list);
 	return TK_OK;
 }

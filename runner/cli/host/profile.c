@@ -13,24 +13,29 @@
 #define STALLS_SHOWN 3
 
 static const struct tk_column kernel_columns[] = {
-        {"KERNEL", TK_COLUMN_WRAP},
-        {"TIME", TK_COLUMN_RIGHT},
-        {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"OCCUPANCY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"REGISTERS", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"SHARED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"CYCLES WAITED FOR EACH INSTRUCTION", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL},
-        {NULL, 0},
+        {"KERNEL", TK_COLUMN_WRAP, "short_name"},
+        {"TIME", TK_COLUMN_RIGHT, "time_ns", TK_SHOW_NS},
+        {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "tensor_share", TK_SHOW_PERCENT},
+        {"OCCUPANCY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL,
+                "{occupancy_percent:whole}[ of "
+                "{limit_percent:whole}] %"},
+        {"REGISTERS", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "registers",
+                TK_SHOW_WHOLE},
+        {"SHARED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "shared_bytes",
+                TK_SHOW_BYTES},
+        {"CYCLES WAITED FOR EACH INSTRUCTION", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "waited"},
+        {0},
 };
 
 static const struct tk_column memory_columns[] = {
-        {"MEMORY", TK_COLUMN_LEFT},
-        {"BYTES", TK_COLUMN_RIGHT},
-        {"OF COUNTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"FLOP/BYTE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"BANDWIDTH", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {NULL, 0},
+        {"MEMORY", TK_COLUMN_LEFT, "name"},
+        {"BYTES", TK_COLUMN_RIGHT, "bytes", TK_SHOW_BYTES},
+        {"OF COUNTED", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "{of_counted}x"},
+        {"FLOP/BYTE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "intensity"},
+        {"BANDWIDTH", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "{gb_per_s@unit}"},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "peak_share",
+                TK_SHOW_PERCENT},
+        {0},
 };
 
 struct figures {
@@ -48,27 +53,20 @@ static struct figures find_figures(const struct tk_run_session *r, const struct 
 	        .peak_gb_per_s = sheet && sheet->memory > 0 ? sheet->memory * 1e3 : NAN};
 }
 
-/* Three digits, never an exponent. */
-static void set_ratio(struct tk_table *t, const char *column, double ratio, const char *unit)
+/* Three digits, never an exponent; null where it is not known. */
+static json_t *format_ratio(double ratio)
 {
-	int decimals = ratio < 1 ? 3 : ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
-	tk_table_set_cell(t, column, "%.*f%s", decimals, ratio, unit);
-}
-
-static void set_stalls(struct tk_table *t, const struct tk_profile_kernel *k)
-{
-	struct tk_buf text = TK_BUF_INIT;
-	for (size_t i = 0; i < k->stall_count && i < STALLS_SHOWN; i++)
-		tk_buf_add_printf(&text, "%s%s %.1f", i ? ", " : "", k->stalls[i].reason,
-		        k->stalls[i].cycles);
-	if (text.len)
-		tk_table_set_cell(
-		        t, "CYCLES WAITED FOR EACH INSTRUCTION", "%s", tk_buf_cstr(&text));
-	tk_buf_free(&text);
+	return isfinite(ratio) ? json_sprintf("%.*f",
+	                                 ratio < 1     ? 3
+	                                 : ratio < 10  ? 2
+	                                 : ratio < 100 ? 1
+	                                               : 0,
+	                                 ratio)
+	                       : json_null();
 }
 
 /* Without its type and its parameters: "hopper_gemm<kernel_traits<2, 256, 4, 2>, ...>". */
-static void set_name(struct tk_table *t, const char *name)
+static json_t *shorten_name(const char *name)
 {
 	int depth = 0;
 	size_t length = 0;
@@ -76,75 +74,61 @@ static void set_name(struct tk_table *t, const char *name)
 		name += 5;
 	for (; name[length] && !(name[length] == '(' && depth == 0 && length > 0); length++)
 		depth += (name[length] == '<') - (name[length] == '>');
-	tk_table_set_cell(t, "KERNEL", "%.*s", (int)length, name);
+	return json_sprintf("%.*s", (int)length, name);
 }
 
-static void add_kernel(struct tk_table *t, const struct tk_profile_kernel *k)
+/* Adds the texts that only the table has. */
+static int print_kernels(const struct tk_globals *g, json_t *kernels, struct tk_error *err)
 {
-	tk_table_add_row(t);
-	set_name(t, k->name);
-	tk_table_set_value(t, "TIME", k->time_ns, "ns");
-	tk_table_set_value(t, "TENSOR", k->tensor_share, "%");
-	if (!isnan(k->occupancy) && isnan(k->occupancy_limit))
-		tk_table_set_cell(t, "OCCUPANCY", "%.0f %%", k->occupancy * 100);
-	else if (!isnan(k->occupancy))
-		tk_table_set_cell(t, "OCCUPANCY", "%.0f of %.0f %%", k->occupancy * 100,
-		        k->occupancy_limit * 100);
-	if (!isnan(k->registers))
-		tk_table_set_cell(t, "REGISTERS", "%.0f", k->registers);
-	tk_table_set_value(t, "SHARED", k->shared_bytes, "bytes");
-	set_stalls(t, k);
+	json_t *k, *cycles;
+	const char *reason;
+	size_t i;
+
+	json_array_foreach (kernels, i, k) {
+		AUTO(tk_buf) waited = TK_BUF_INIT;
+		int shown = 0;
+
+		json_object_foreach (
+		        json_object_get(k, "stall_cycles_per_instruction"), reason, cycles)
+			if (shown++ < STALLS_SHOWN)
+				tk_buf_add_printf(&waited, "%s%s %.1f", shown > 1 ? ", " : "",
+				        reason, json_number_value(cycles));
+		json_object_update_new(
+		        k, json_pack("{s:o, s:o, s:o, s:o}", "short_name",
+		                   shorten_name(tk_record_text(k, "name")), "occupancy_percent",
+		                   tk_json_number(100 * tk_record_number(k, "occupancy")),
+		                   "limit_percent",
+		                   tk_json_number(100 * tk_record_number(k, "occupancy_limit")),
+		                   "waited", tk_json_text(tk_buf_cstr(&waited))));
+	}
+	return tk_records_print(g, kernel_columns, json_incref(kernels), false, err);
 }
 
-static void add_memory(struct tk_table *t, enum tk_profile_memory memory,
-        const struct tk_profile *counters, const struct figures *f)
-{
-	double bytes = tk_profile_sum_bytes(counters, memory);
-	double gb_per_s = bytes / f->time_ns;
-	if (!(bytes > 0))
-		return;
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "MEMORY", "%s", tk_profile_memory_names[memory]);
-	tk_table_set_value(t, "BYTES", bytes, "bytes");
-	if (f->counted_bytes > 0)
-		set_ratio(t, "OF COUNTED", bytes / f->counted_bytes, "x");
-	if (f->flops > 0)
-		set_ratio(t, "FLOP/BYTE", f->flops / bytes, "");
-	tk_table_set_value(t, "BANDWIDTH", gb_per_s, "gb_per_s");
-	if (memory == TK_PROFILE_DRAM)
-		tk_table_set_value(t, "PEAK", gb_per_s / f->peak_gb_per_s, "%");
-}
-
-static int print_kernels(
-        const struct tk_globals *g, const struct tk_profile *counters, struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, kernel_columns);
-	for (size_t i = 0; i < counters->count; i++)
-		add_kernel(t, &counters->kernels[i]);
-	return tk_table_finish(t, stdout, err);
-}
-
-/* What the problem needs at least, for comparison. */
-static void add_counted(struct tk_table *t, const struct figures *f)
-{
-	if (!(f->counted_bytes > 0))
-		return;
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "MEMORY", "counted");
-	tk_table_set_value(t, "BYTES", f->counted_bytes, "bytes");
-	if (f->flops > 0)
-		set_ratio(t, "FLOP/BYTE", f->flops / f->counted_bytes, "");
-}
-
+/* What the problem needs at least, for comparison, and what each memory moved. */
 static int print_memories(const struct tk_globals *g, const struct tk_profile *counters,
         const struct figures *f, struct tk_error *err)
 {
-	struct tk_table *t = tk_table_new(g, memory_columns);
-	add_counted(t, f);
-	for (int i = 0; i < TK_PROFILE_MEMORIES; i++)
-		add_memory(t, i, counters, f);
+	json_t *rows = json_array();
+
+	for (int i = -1; i < TK_PROFILE_MEMORIES; i++) {
+		const bool counted = i < 0;
+		const double bytes = counted ? f->counted_bytes : tk_profile_sum_bytes(counters, i),
+		             gb_per_s = counted ? NAN : bytes / f->time_ns;
+
+		if (bytes > 0)
+			json_array_append_new(rows,
+			        json_pack("{s:s, s:f, s:o, s:o, s:o, s:s, s:o}", "name",
+			                counted ? "counted" : tk_profile_memory_names[i], "bytes",
+			                bytes, "of_counted",
+			                format_ratio(counted ? NAN : bytes / f->counted_bytes),
+			                "intensity", format_ratio(f->flops / bytes), "gb_per_s",
+			                tk_json_number(gb_per_s), "unit", "gb_per_s", "peak_share",
+			                tk_json_number(i == TK_PROFILE_DRAM
+			                                       ? gb_per_s / f->peak_gb_per_s
+			                                       : NAN)));
+	}
 	putchar('\n');
-	return tk_table_finish(t, stdout, err);
+	return tk_records_print(g, memory_columns, rows, false, err);
 }
 
 static bool are_caches_flushed(const struct tk_run_session *r)
@@ -152,26 +136,27 @@ static bool are_caches_flushed(const struct tk_run_session *r)
 	return r->mode != TK_MODE_HOT && r->profile->profiler->flushes_caches;
 }
 
-static int print_text(const struct tk_run_session *r, const struct tk_globals *g,
-        const struct tk_problem_spec *problem, const struct tk_profile *counters,
-        const struct figures *f, struct tk_error *err)
+static int print_text(const struct tk_run_session *r, const struct tk_globals *g, json_t *document,
+        const struct tk_profile *counters, const struct figures *f, struct tk_error *err)
 {
-	char title[TK_PROBLEM_TEXT_MAX], time[TK_FORMAT_SIZE], rate[TK_FORMAT_SIZE];
-	tk_problem_format_title(problem, title, sizeof title);
-	printf("%s by %s on %s: %zu kernel%s, %s", title, r->o->backend, r->devices_open[0].model,
-	        counters->count, counters->count == 1 ? "" : "s",
-	        tk_format_value(f->time_ns, "ns", time));
-	if (f->flops > 0)
-		printf(", %s", tk_format_value(f->flops / f->time_ns, "gflop_per_s", rate));
-	puts(r->mode == TK_MODE_HOT     ? "; caches not flushed\n"
-	        : are_caches_flushed(r) ? "; caches flushed before each run\n"
-	                                : "; caches cold by other inputs launched before\n");
-	TRY(print_kernels(g, counters, err));
+	json_t *kernels = json_object_get(document, "kernels");
+	const char *why = *r->profile->why ? r->profile->why : "it wrote no row of them",
+	           *caches = r->mode == TK_MODE_HOT  ? "not flushed"
+	                     : are_caches_flushed(r) ? "flushed before each run"
+	                                             : "cold by other inputs launched before";
+
+	json_object_update_new(document,
+	        json_pack("{s:I, s:o, s:s, s:s}", "count", (json_int_t)json_array_size(kernels),
+	                "rate", tk_json_number(f->flops > 0 ? f->flops / f->time_ns : NAN),
+	                "caches", caches, "why", why));
+	tk_record_write(stdout,
+	        "{title} by {backend} on {device_model}: {count} kernel{count:plural}, "
+	        "{time_ns:ns|–}[, {rate:rate}]; caches {caches}\n\n",
+	        document);
+	TRY(print_kernels(g, kernels, err));
 	TRY(print_memories(g, counters, f, err));
-	if (*counters->missing)
-		printf("\nnot recorded by %s: %s (%s)\n", r->profile->profiler->name,
-		        counters->missing,
-		        *r->profile->why ? r->profile->why : "it wrote no row of them");
+	tk_record_write(
+	        stdout, "[\nnot recorded by {profiler}: {not_recorded} ({why})\n]", document);
 	return TK_OK;
 }
 
@@ -340,10 +325,10 @@ static int report(struct tk_run_session *r, const struct tk_globals *g,
 
 	TRY(read_counters(r, &counters, err));
 	const struct figures f = find_figures(r, job, &counters);
-	json_auto_t *result = encode(r, problem, &counters, &f);
+	json_auto_t *result = encode(r, problem, &counters, &f), *shown = json_deep_copy(result);
 
 	TRY(opt.json ? tk_command_print_json(json_incref(result), err)
-	             : print_text(r, g, problem, &counters, &f, err));
+	             : print_text(r, g, shown, &counters, &f, err));
 	return g->store ? tk_run_store_report(r, g->store, TK_KERNEL_REPORT_PROFILE, problem, NULL,
 	                          result, NULL, err)
 	                : TK_OK;

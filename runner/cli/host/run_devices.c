@@ -13,30 +13,21 @@
 #include <math.h>
 #include <sys/stat.h>
 
-/* A package is named after itself, not after what launches it. */
-static void name_backend(struct tk_run_session *r, const char *name)
+/* A worker without a device can load the backend and report the kind of device it needs, and its
+ * name. A package is named after itself, not after what launches it. */
+static int query_backend(
+        struct tk_run_session *r, const struct tk_worker_spec *spec, struct tk_error *err)
 {
 	bool is_package = tk_kernel_package_device_kind(r->backend_path) != TK_DEVICE_OTHER;
-	free(r->backend_name);
-	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path) : tk_strdup(name);
-}
-
-/* A worker without a device can load the backend and report the kind of device it needs. */
-static int query_device_kind(struct tk_run_session *r, const struct tk_worker_spec *spec,
-        char *kind, size_t size, struct tk_error *err)
-{
 	struct tk_worker *w = NULL;
 	json_auto_t *about = NULL;
 	int status = tk_worker_new(spec, &w, err);
 	if (!status)
 		status = tk_worker_query_backend(w, r->backend_path, &about, err);
-	if (!status)
-		snprintf(
-		        kind, size, "%s", json_string_value(json_object_get(about, "device_kind")));
-	const char *name = json_string_value(json_object_get(about, "name"));
-	if (!status)
-		name_backend(r, name ? name : "");
 	tk_worker_free(w);
+	snprintf(r->device_kind, sizeof r->device_kind, "%s", tk_record_text(about, "device_kind"));
+	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path)
+	                             : tk_strdup(tk_record_text(about, "name"));
 	return status;
 }
 
@@ -69,37 +60,29 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
         json_int_t *count, struct tk_error *err)
 {
 	struct tk_run_device p = {.index = spec->device_index};
-	json_t *info = NULL;
 	struct tk_error why = {0};
-	int status = tk_worker_new(spec, &p.worker, err);
-	if (status)
-		return status;
-	if ((status = tk_worker_query_device(p.worker, &info, &why)) &&
-	        (r->o->devices || status == TK_ECANCELED)) {
+	TRY(tk_worker_new(spec, &p.worker, err));
+	int status = tk_worker_query_device(p.worker, &p.info, &why);
+	if (status && (r->o->devices || status == TK_ECANCELED)) {
 		tk_worker_free(p.worker);
 		return tk_fail(err, status, "device %u of kind %s: %s", spec->device_index,
 		        spec->device_kind, why.message);
 	}
-	const char *uuid = json_string_value(json_object_get(info, "uuid"));
-	*count = json_integer_value(json_object_get(info, "count"));
-	snprintf(p.name, sizeof p.name, "%s:%u", spec->device_kind, spec->device_index);
-	bool wanted =
-	        is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid ? uuid : "");
-	if (uuid && *uuid)
-		snprintf(p.name, sizeof p.name, "%s", uuid);
-	const char *model = json_string_value(json_object_get(info, "name"));
-	const char *arch = json_string_value(json_object_get(info, "arch"));
-	snprintf(p.model, sizeof p.model, "%s", model ? model : "");
-	snprintf(p.arch, sizeof p.arch, "%s", arch ? arch : "");
-	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
-	        json_number_value(json_object_get(info, "cache_bytes")));
+	const char *uuid = tk_record_text(p.info, "uuid");
+	*count = json_integer_value(json_object_get(p.info, "count"));
 	p.count = (uint32_t)*count;
-	p.info = info;
-	if (!wanted) {
+	if (!is_wanted(r->o->devices, spec->device_kind, spec->device_index, uuid)) {
 		tk_worker_free(p.worker);
 		json_decref(p.info);
 		return TK_OK;
 	}
+	snprintf(p.name, sizeof p.name, "%s:%u", spec->device_kind, spec->device_index);
+	if (*uuid)
+		snprintf(p.name, sizeof p.name, "%s", uuid);
+	snprintf(p.model, sizeof p.model, "%s", tk_record_text(p.info, "name"));
+	snprintf(p.arch, sizeof p.arch, "%s", tk_record_text(p.info, "arch"));
+	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
+	        json_number_value(json_object_get(p.info, "cache_bytes")));
 	r->devices_open =
 	        tk_realloc(r->devices_open, (r->device_count + 1) * sizeof *r->devices_open);
 	r->devices_open[r->device_count++] = p;
@@ -156,7 +139,7 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	        .cpu_list = r->o->cores,
 	        .threads = r->o->threads < 0 ? r->config->measure.threads : (uint32_t)r->o->threads,
 	        .memory_limit_bytes = r->config->budgets.job_memory_bytes};
-	TRY(query_device_kind(r, &spec, kind, sizeof r->device_kind, err));
+	TRY(query_backend(r, &spec, err));
 	const struct tk_module *layer = tk_modules_find_device(r->modules, kind);
 	if (!layer)
 		return tk_fail(err, TK_ENOTFOUND,
@@ -172,23 +155,16 @@ static int open_workers(struct tk_run_session *r, const struct tk_globals *g, st
 	return open_devices(r, &spec, err);
 }
 
-/* Where there is none, the worker says whether this one records. */
-static void use_recording_module(struct tk_run_session *r)
-{
-	char *path = tk_backend_find_traced(r->backend_path);
-	if (!path)
-		return;
-	r->plain_path = r->backend_path;
-	r->backend_path = path;
-}
-
 int tk_run_open_devices(struct tk_run_session *r, const struct tk_globals *g, struct tk_error *err)
 {
 	r->started_s = tk_clock_now_s();
 	TRY(tk_modules_load(g->program, &r->modules, err));
 	TRY(tk_backend_find(r->config, r->modules, r->o->backend, &r->backend_path, err));
-	if (r->trace_fd)
-		use_recording_module(r);
+	char *traced = r->trace_fd ? tk_backend_find_traced(r->backend_path) : NULL;
+	if (traced) { /* where there is none, the worker says whether this one records */
+		r->plain_path = r->backend_path;
+		r->backend_path = traced;
+	}
 	return open_workers(r, g, err);
 }
 
@@ -267,40 +243,26 @@ static const char list_sql[] =
 
 static const struct tk_column columns[] = {
         {"PROBLEM", TK_COLUMN_CUT, "title"},
-        {"BACKEND", TK_COLUMN_CUT, "backend"},
+        {"BACKEND", TK_COLUMN_CUT, "{backend}[, {config}]"},
         {"DEVICE", TK_COLUMN_CUT, "device"},
         {"REVISION", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1), "revision", TK_SHOW_SHORT},
         {"WHEN", TK_COLUMN_DROP(2), "started", TK_SHOW_DAY},
-        {"TIME", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.time_ns", TK_SHOW_NS},
-        {"RECORDING", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
+        {"TIME", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL,
+                "[{result.time_ns:ns}][{result.untraced_ns:ns}][{!result.untraced_ns}"
+                "[{result.traced_ns:ns}]]"},
+        {"RECORDING", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "recording", TK_SHOW_SIGNED},
         {"TENSOR", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.tensor_share", TK_SHOW_PERCENT},
         {"DRAM", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL, "result.dram_bytes", TK_SHOW_BYTES},
         {"COMPARED WITH", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "base"},
         {0},
 };
 
-static void add_row(struct tk_table *t, const json_t *row)
-{
-	double untraced_ns = tk_record_number(row, "result.untraced_ns"),
-	       traced_ns = tk_record_number(row, "result.traced_ns"),
-	       time_ns = isfinite(untraced_ns) ? untraced_ns : traced_ns;
-
-	tk_table_add_record(t, row);
-	tk_table_set_cell(t, "BACKEND", "%s%s%s", tk_record_text(row, "backend"),
-	        *tk_record_text(row, "config") ? ", " : "", tk_record_text(row, "config"));
-	tk_table_set_value(t, "TIME", time_ns, "ns");
-	if (isfinite(traced_ns / untraced_ns))
-		tk_table_set_cell(
-		        t, "RECORDING", "%+.1f %%", tk_percent_tenths(traced_ns / untraced_ns - 1));
-}
-
 int tk_run_list_reports(struct tk_globals *g, enum tk_kernel_report kind,
         const struct tk_run_options *o, struct tk_error *err)
 {
 	const char *word = tk_kernel_report_name(kind);
 	json_auto_t *rows = NULL;
-	const json_t *row;
-	struct tk_table *t;
+	json_t *row;
 	size_t i;
 
 	TRY(tk_command_open(g, TK_OPENS_READ, err));
@@ -310,10 +272,12 @@ int tk_run_list_reports(struct tk_globals *g, enum tk_kernel_report kind,
 		        json_pack("{s:s,s:O}", "schema", SCHEMA, "rows", rows), err);
 	if (!json_array_size(rows))
 		printf("nothing is stored; `tracker %s BACKEND PROBLEM` records a kernel\n", word);
-	t = tk_table_new(g, columns);
 	json_array_foreach (rows, i, row)
-		add_row(t, row);
-	return tk_table_finish(t, stdout, err);
+		json_object_set_new(row, "recording",
+		        tk_json_number(tk_record_number(row, "result.traced_ns") /
+		                               tk_record_number(row, "result.untraced_ns") -
+		                       1));
+	return tk_records_print(g, columns, json_incref(rows), false, err);
 }
 
 /* ---- tracker worker -------------------------------------------------------------------------- */

@@ -64,17 +64,6 @@ bool tk_survey_is_available(const json_t *entry)
 	return json_is_true(json_object_get(entry, "available"));
 }
 
-const json_t *tk_survey_find_device(const json_t *devices, const char *layer)
-{
-	const json_t *device;
-	size_t i;
-
-	json_array_foreach ((json_t *)devices, i, device)
-		if (strcmp(tk_record_text(device, "layer"), layer) == 0)
-			return device;
-	return NULL;
-}
-
 /* What a worker says of a device, or with a path of the backend there; else {"reason": WHY}. */
 static json_t *query(const struct tk_globals *g, const struct tk_modules *modules,
         const struct tk_module *layer, uint32_t index, const char *backend_path)
@@ -136,7 +125,7 @@ static json_t *query_backend(const struct tk_globals *g, const struct tk_modules
 	b = layer ? query(g, modules, layer, 0, path)
 	          : json_pack("{s:s}", "reason", "no device layer can load it");
 	kind = tk_record_text(b, "device_kind");
-	device = tk_survey_find_device(devices, kind);
+	device = tk_records_find(devices, "layer", kind);
 	if (!json_object_get(b, "reason") && !device)
 		json_object_set_new(
 		        b, "reason", json_sprintf("no device layer \"%s\"", *kind ? kind : "?"));

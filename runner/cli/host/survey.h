@@ -23,8 +23,6 @@ json_t *tk_survey_devices(
 json_t *tk_survey_backends(
         const struct tk_globals *g, const struct tk_modules *modules, const json_t *devices);
 bool tk_survey_is_available(const json_t *entry);
-/* The first device of a layer; NULL: none. */
-const json_t *tk_survey_find_device(const json_t *devices, const char *layer);
 
 /* Kinds of GPUs: why the tracker has no modules for the kind i, and the command that builds them;
  * NULL where it has. *is_present: whether the system has such a GPU. The caller frees. */

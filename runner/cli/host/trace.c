@@ -1,5 +1,4 @@
 /* `tracker trace`: where the time goes inside a kernel. */
-#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -111,209 +110,137 @@ struct session {
 /* ---- what is printed ------------------------------------------------------------------------- */
 
 static const struct tk_column activity_columns[] = {
-        {"A MULTIPROCESSOR", TK_COLUMN_LEFT},
-        {"TIME", TK_COLUMN_RIGHT},
-        {"SHARE", TK_COLUMN_RIGHT},
-        {NULL, 0},
+        {"A MULTIPROCESSOR", TK_COLUMN_LEFT, "name"},
+        {"TIME", TK_COLUMN_RIGHT, "ns", TK_SHOW_NS},
+        {"SHARE", TK_COLUMN_RIGHT, "share", TK_SHOW_PERCENT},
+        {0},
 };
 
 static const struct tk_column region_columns[] = {
-        {"REGION", TK_COLUMN_LEFT},
-        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1)},
-        {"ENTERED", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
-        {"TIME", TK_COLUMN_RIGHT},
-        {"OF ITS GROUPS", TK_COLUMN_RIGHT},
-        {"EXPOSED", TK_COLUMN_RIGHT},
-        {"CRITICAL PATH", TK_COLUMN_RIGHT},
-        {NULL, 0},
+        {"REGION", TK_COLUMN_LEFT, "name"},
+        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1), "kind"},
+        {"ENTERED", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2), "entered", TK_SHOW_WHOLE},
+        {"TIME", TK_COLUMN_RIGHT, "time_ns", TK_SHOW_NS},
+        {"OF ITS GROUPS", TK_COLUMN_RIGHT, "share_of_groups", TK_SHOW_PERCENT},
+        {"EXPOSED", TK_COLUMN_RIGHT, "exposed_ns", TK_SHOW_NS},
+        {"CRITICAL PATH", TK_COLUMN_RIGHT, "critical_share", TK_SHOW_PERCENT},
+        {0},
 };
 
 static const struct tk_column change_columns[] = {
-        {"REGION", TK_COLUMN_LEFT},
-        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1)},
-        {"BASE", TK_COLUMN_RIGHT},
-        {"HEAD", TK_COLUMN_RIGHT},
-        {"CHANGE", TK_COLUMN_RIGHT},
-        {"95 % INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2)},
-        {"EXPOSED", TK_COLUMN_RIGHT},
-        {NULL, 0},
+        {"REGION", TK_COLUMN_LEFT, "name"},
+        {"KIND", TK_COLUMN_LEFT | TK_COLUMN_DROP(1), "kind"},
+        {"BASE", TK_COLUMN_RIGHT, "change.base_ns", TK_SHOW_NS},
+        {"HEAD", TK_COLUMN_RIGHT, "change.head_ns", TK_SHOW_NS},
+        {"CHANGE", TK_COLUMN_RIGHT, "{change.change_ns:delta}[{?change.changed} *]"},
+        {"95 % INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(2),
+                "{change.lo_ns:delta} to {change.hi_ns:delta}"},
+        {"EXPOSED", TK_COLUMN_RIGHT,
+                "[{exposed_change.change_ns:delta}[{?exposed_change.changed} *]]"},
+        {0},
 };
 
-static const char *kind_name(uint32_t kind)
+static int print_activities(const json_t *kernel, const struct tk_globals *g, struct tk_error *err)
 {
-	return tk_trace_activity_names[tk_trace_kind_activity(kind)];
+	const double all_ns = tk_record_number(kernel, "duration_ns");
+	json_t *rows = json_array(), *ns;
+	const char *name;
+
+	json_object_foreach (json_object_get(kernel, "multiprocessor_ns"), name, ns)
+		if (json_number_value(ns) > 0)
+			json_array_append_new(
+			        rows, json_pack("{s:s, s:O, s:o}", "name", name, "ns", ns, "share",
+			                      tk_json_number(json_number_value(ns) / all_ns)));
+	return tk_records_print(g, activity_columns, rows, false, err);
 }
 
-static const char *signed_time(double ns, char text[TK_FORMAT_SIZE + 1])
+/* Adds "critical_share" to the regions: of the critical path of a tile, else of a block. */
+static int print_regions(const json_t *kernel, const struct tk_globals *g, struct tk_error *err)
 {
-	char time[TK_FORMAT_SIZE];
-	snprintf(text, TK_FORMAT_SIZE + 1, "%s%s", ns < 0 ? "-" : "+",
-	        tk_format_value(fabs(ns), "ns", time));
-	return text;
-}
+	const bool tiles = json_is_object(json_object_get(kernel, "tiles"));
+	const char *member = tiles ? "tile_critical_corrected_ns" : "critical_corrected_ns";
+	double all_ns = tk_record_number(kernel,
+	        tiles ? "tiles.critical_other_corrected_ns" : "critical_other_corrected_ns");
+	const json_t *regions = json_object_get(kernel, "regions");
+	json_t *rows = json_array(), *region;
+	size_t i;
 
-static int print_activities(
-        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, activity_columns);
-	for (int a = 0; a < TK_TRACE_ACTIVITIES; a++) {
-		if (!(r->head.activity_ns[a] > 0))
-			continue;
-		tk_table_add_row(t);
-		tk_table_set_cell(t, "A MULTIPROCESSOR", "%s", tk_trace_activity_names[a]);
-		tk_table_set_value(t, "TIME", r->head.activity_ns[a], "ns");
-		tk_table_set_value(t, "SHARE", r->head.activity_ns[a] / r->head.duration_ns, "%");
-	}
-	return tk_table_finish(t, stdout, err);
-}
-
-static void print_tiles(const struct tk_trace_critical_path *c)
-{
-	char mean[TK_FORMAT_SIZE], shortest[TK_FORMAT_SIZE], longest[TK_FORMAT_SIZE];
-	if (c->tiles > 0)
-		printf("%.0f tiles of %s in the mean, %s to %s; the critical path is that of a "
-		       "tile\n",
-		        c->tiles, tk_format_value(c->tile.duration_ns, "ns", mean),
-		        tk_format_value(c->shortest_tile_ns, "ns", shortest),
-		        tk_format_value(c->longest_tile_ns, "ns", longest));
-}
-
-static int print_regions(
-        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
-{
-	const struct tk_trace_critical_path *c = &r->head.critical;
-	const struct tk_trace_path *path = c->tiles > 0 ? &c->tile : &c->block;
-	struct tk_table *t = tk_table_new(g, region_columns);
-	double path_ns[TK_TRACE_REGIONS_MAX], record_ns = tk_trace_result_record_ns(r);
-	double all_ns = path->duration_ns - path->records * record_ns;
-	tk_trace_path_correct(path, r->kernel.regions, record_ns, path_ns);
-	for (uint32_t i = 0; i < r->kernel.regions; i++) {
-		const struct tk_trace_region_time *m = &r->head.regions[i];
-		if (!(m->calls > 0))
-			continue;
-		tk_table_add_row(t);
-		tk_table_set_cell(t, "REGION", "%s", r->kernel.region[i]);
-		tk_table_set_cell(t, "KIND", "%s", kind_name(r->kernel.kind[i]));
-		tk_table_set_cell(t, "ENTERED", "%.0f", m->calls);
-		tk_table_set_value(t, "TIME", m->time_ns, "ns");
-		tk_table_set_value(t, "OF ITS GROUPS", m->share, "%");
-		tk_table_set_value(t, "EXPOSED", m->exposed_ns, "ns");
-		tk_table_set_value(t, "CRITICAL PATH", path_ns[i] / all_ns, "%");
+	json_array_foreach (regions, i, region)
+		all_ns += tk_record_number(region, member);
+	json_array_foreach (regions, i, region) {
+		json_object_set_new(region, "critical_share",
+		        tk_json_number(tk_record_number(region, member) / all_ns));
+		if (tk_record_number(region, "entered") > 0)
+			json_array_append(rows, region);
 	}
 	putchar('\n');
-	return tk_table_finish(t, stdout, err);
+	return tk_records_print(g, region_columns, rows, false, err);
 }
 
-static void print_sentence(const struct tk_trace_result *r)
+static int print_changes(const json_t *kernel, const struct tk_globals *g, struct tk_error *err)
 {
-	json_t *kernel = tk_trace_result_encode(r, true);
+	json_t *rows = json_pack("[{s:s, s:O}]", "name", "the kernel", "change",
+	               json_object_get(kernel, "change")),
+	       *region;
 	struct tk_kernel_change change;
 	char text[TK_KERNEL_CHANGE_SIZE];
+	size_t i;
+
 	tk_kernel_change_read(kernel, &change);
 	printf("%s\n\n", tk_kernel_change_format(&change, text));
-	json_decref(kernel);
+	json_array_foreach (json_object_get(kernel, "regions"), i, region)
+		if (tk_record_number(region, "entered") > 0 ||
+		        tk_record_number(region, "change.base_ns") > 0)
+			json_array_append(rows, region);
+	return tk_records_print(g, change_columns, rows, false, err);
 }
 
-static void add_change(struct tk_table *t, const char *name, const char *kind,
-        const struct tk_trace_change *c, const struct tk_trace_change *exposed)
+/* A cost below 0: the build that records is faster. */
+static int print_kernel(json_t *kernel, const struct session *s, struct tk_error *err)
 {
-	char change[TK_FORMAT_SIZE + 1], low[TK_FORMAT_SIZE + 1], high[TK_FORMAT_SIZE + 1];
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "REGION", "%s", name);
-	tk_table_set_cell(t, "KIND", "%s", kind);
-	tk_table_set_value(t, "BASE", c->base_ns, "ns");
-	tk_table_set_value(t, "HEAD", c->head_ns, "ns");
-	tk_table_set_cell(
-	        t, "CHANGE", "%s%s", signed_time(c->change_ns, change), c->is_changed ? " *" : "");
-	tk_table_set_cell(t, "95 % INTERVAL", "%s to %s", signed_time(c->lo_ns, low),
-	        signed_time(c->hi_ns, high));
-	if (exposed)
-		tk_table_set_cell(t, "EXPOSED", "%s%s", signed_time(exposed->change_ns, change),
-		        exposed->is_changed ? " *" : "");
-}
-
-static int print_changes(
-        const struct tk_trace_result *r, const struct tk_globals *g, struct tk_error *err)
-{
-	const struct tk_trace_comparison *c = &r->comparison;
-	struct tk_table *t = tk_table_new(g, change_columns);
-	print_sentence(r);
-	add_change(t, "the kernel", "", &c->duration, NULL);
-	for (uint32_t i = 0; i < r->kernel.regions; i++)
-		if (r->head.regions[i].calls > 0 || r->base.regions[i].calls > 0)
-			add_change(t, r->kernel.region[i], kind_name(r->kernel.kind[i]),
-			        &c->regions[i], &c->exposed[i]);
-	return tk_table_finish(t, stdout, err);
-}
-
-/* Negative: the build that records is faster. */
-static const char *format_cost(double ns, char text[TK_FORMAT_SIZE + 1])
-{
-	if (ns < 0)
-		return signed_time(ns, text);
-	return tk_format_value(ns, "ns", text);
-}
-
-static void print_head(const struct tk_trace_result *k)
-{
-	char time[TK_FORMAT_SIZE], record[TK_FORMAT_SIZE + 1], corrected[TK_FORMAT_SIZE];
-	bool has_cost = isfinite(k->head.record_ns);
-	printf("%s: %s on %zu multiprocessors at %.0f MHz; %.0f records", k->kernel.name,
-	        tk_format_value(k->head.duration_ns, "ns", time), k->head.multiprocessors,
-	        k->head.clock_mhz, k->head.recorded);
-	if (has_cost)
-		printf(" of %s in a row", tk_format_value(k->head.record_ns, "ns", record));
-	if (k->head.groups_with_loss > 0)
-		printf(", some of %.0f groups lost", k->head.groups_with_loss);
-	else
-		fputs(", none lost", stdout);
-	if (k->kernel.blocks < k->kernel.launched)
-		printf("; the first %u of %u blocks", k->kernel.blocks, k->kernel.launched);
-	else if (!k->kernel.launched)
-		printf("; the first %u blocks", k->kernel.blocks);
-	putchar('\n');
-	if (isfinite(k->record_in_place_ns))
-		printf("in place a record costs %s; without them the kernel takes %s\n",
-		        format_cost(k->record_in_place_ns, record),
-		        tk_format_value(k->head.corrected_ns, "ns", corrected));
-	print_tiles(&k->head.critical);
-	putchar('\n');
-}
-
-static int print_kernel(const struct session *s, size_t i, struct tk_error *err)
-{
-	const struct tk_trace_result *r = &s->results.at[i];
-
-	if (i)
-		putchar('\n');
 	if (s->compares)
-		return print_changes(r, s->g, err);
-	print_head(r);
-	TRY(print_activities(r, s->g, err));
-	return print_regions(r, s->g, err);
+		return print_changes(kernel, s->g, err);
+	json_object_set_new(kernel, "cut",
+	        json_boolean(tk_record_number(kernel, "blocks") <
+	                     tk_record_number(kernel, "blocks_launched")));
+	tk_record_write(stdout,
+	        "{name}: {duration_ns:ns} on {multiprocessors} multiprocessors at "
+	        "{clock_mhz:whole} MHz; {records:whole} records[ of {record_ns:ns} in a row]"
+	        "[, some of {groups_with_loss:count} groups lost]"
+	        "[{!groups_with_loss:count}, none lost]"
+	        "[{?cut}; the first {blocks} of {blocks_launched} blocks]"
+	        "[{!blocks_launched}; the first {blocks} blocks]\n"
+	        "[in place a record costs {record_in_place_ns:ns}; without them the kernel takes "
+	        "{corrected_ns:ns}\n]"
+	        "[{tiles.count:whole} tiles of {tiles.mean_ns:ns} in the mean, "
+	        "{tiles.shortest_ns:ns} "
+	        "to {tiles.longest_ns:ns}; the critical path is that of a tile\n]\n",
+	        kernel);
+	TRY(print_activities(kernel, s->g, err));
+	return print_regions(kernel, s->g, err);
 }
 
-static int print_text(const struct session *s, struct tk_error *err)
+static int print_text(const struct session *s, json_t *document, struct tk_error *err)
 {
 	const struct tk_ab_revisions *r = &s->revisions;
-	const struct tk_trace_results *k = &s->results;
-	char title[TK_PROBLEM_TEXT_MAX], with[TK_FORMAT_SIZE], without[TK_FORMAT_SIZE];
+	json_t *kernel;
+	size_t i;
 
-	tk_problem_format_title(&s->problem, title, sizeof title);
-	printf("%s by %s on %s", title, opt.run.backend,
-	        s->sides[SIDE_HEAD].session.devices_open[0].model);
 	if (!s->compares)
-		printf(": %s, %s while it records (%+.1f %%)",
-		        tk_format_value(k->untraced_ns, "ns", without),
-		        tk_format_value(k->traced_ns, "ns", with),
-		        tk_percent_tenths(k->traced_ns / k->untraced_ns - 1));
-	putchar('\n');
-	for (int i = 0; opt.head && i < TK_AB_SIDES; i++)
+		json_object_set_new(document, "cost",
+		        tk_json_number(s->results.traced_ns / s->results.untraced_ns - 1));
+	tk_record_write(stdout,
+	        "{title} by {backend} on {device_model}[: {untraced_ns:ns}, {traced_ns:ns} while "
+	        "it "
+	        "records ({cost:signed})]\n",
+	        document);
+	for (i = 0; opt.head && i < TK_AB_SIDES; i++)
 		printf("%s: %s (%.12s %s)\n", r->side[i].name, r->side[i].spec,
 		        r->side[i].revision.id, r->side[i].revision.subject);
-	putchar('\n');
-	for (size_t i = 0; i < k->count; i++)
-		TRY(print_kernel(s, i, err));
+	json_array_foreach (json_object_get(document, "kernels"), i, kernel) {
+		putchar('\n');
+		TRY(print_kernel(kernel, s, err));
+	}
 	return TK_OK;
 }
 
@@ -505,7 +432,10 @@ static int trace(struct session *s, struct tk_error *err)
 	if (tk_problem_parse(&s->problem, opt.run.problems.items[0], err))
 		return err->status = TK_EUSAGE;
 	TRY(opt.proton_path ? import(s, err) : record(s, err));
-	TRY(opt.run.json ? tk_command_print_json(encode(s), err) : print_text(s, err));
+	json_auto_t *document = encode(s);
+
+	TRY(opt.run.json ? tk_command_print_json(json_incref(document), err)
+	                 : print_text(s, document, err));
 	return s->g->store ? store_result(s, err) : TK_OK;
 }
 

@@ -49,36 +49,18 @@ static int find_names(
 
 static const struct tk_column list_columns[] = {
         {"SUITE", TK_COLUMN_LEFT, "name"},
-        {"PROBLEMS", TK_COLUMN_RIGHT, "problems"},
-        {"TITLE", TK_COLUMN_WRAP, "title"},
-        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"PROBLEMS", TK_COLUMN_RIGHT, "{problems|-}"},
+        {"TITLE", TK_COLUMN_WRAP, "{title|cannot be read}"},
+        {"SEQUENCE", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "[{?sequence}yes]"},
         {"FILE", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "path"},
         {0},
 };
-
-static void list_row(struct tk_table *t, json_t *json, const char *name, const struct tk_suite *s)
-{
-	json_t *row = s ? json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "title",
-	                          s->title, "path", s->path, "hash", s->hash, "problems",
-	                          (json_int_t)s->count, "sequence", s->is_sequence)
-	                : json_pack("{s:s, s:b}", "name", name, "broken", 1);
-
-	tk_table_add_record(t, row);
-	json_array_append_new(json, row);
-	if (!s) {
-		tk_table_set_cell(t, "PROBLEMS", "-");
-		tk_table_set_cell(t, "TITLE", "cannot be read");
-	} else if (s->is_sequence) {
-		tk_table_set_cell(t, "SEQUENCE", "yes");
-	}
-}
 
 /* A broken suite has its row, and its message after the table. */
 static int list(const struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_error broken = {0};
-	struct tk_table *t;
-	json_t *json;
+	json_t *rows;
 	char **names;
 	size_t count;
 
@@ -86,17 +68,21 @@ static int list(const struct tk_globals *g, struct tk_error *err)
 		return tk_fail(
 		        err, TK_EUSAGE, "list: unexpected argument \"%s\"", opt.names.items[0]);
 	TRY(find_names(g, &names, &count, err));
-	t = tk_table_new(g, list_columns);
-	json = json_array();
+	rows = json_array();
 	for (size_t i = 0; i < count; i++) {
 		struct tk_suite *s = NULL;
+		bool is_broken = load(g, names[i], &s, &broken);
 
-		load(g, names[i], &s, &broken);
-		list_row(t, json, names[i], s);
+		json_array_append_new(
+		        rows, is_broken ? json_pack("{s:s, s:b}", "name", names[i], "broken", 1)
+		                        : json_pack("{s:s, s:s, s:s, s:s, s:I, s:b}", "name",
+		                                  s->name, "title", s->title, "path", s->path,
+		                                  "hash", s->hash, "problems", (json_int_t)s->count,
+		                                  "sequence", s->is_sequence));
 		tk_suite_free(s);
 	}
 	tk_names_free(names, count);
-	TRY(tk_records_finish(t, json, opt.json, err));
+	TRY(tk_records_print(g, list_columns, rows, opt.json, err));
 	if (broken.status)
 		*err = broken;
 	return broken.status;
