@@ -24,6 +24,10 @@ enum tk_store_mode { TK_STORE_READ, TK_STORE_WRITE, TK_STORE_CREATE };
 int tk_store_open(
         const char *path, enum tk_store_mode mode, struct tk_store **out, struct tk_error *err);
 void tk_store_close(struct tk_store *s);
+static inline void tk_store_free_at(struct tk_store **at) /* AUTO_PTR(tk_store) */
+{
+	tk_store_close(*at);
+}
 const char *tk_store_path(const struct tk_store *s);
 /* How long a write waits while another process is writing: until `deadline_ns` on the monotonic
  * clock, and at least `least_s` (without this call: 10 s, and no deadline). Then it fails with

@@ -27,6 +27,7 @@ struct tk_suite {
  * tracker. *.json is read in the shape of public benchmark runners. */
 int tk_suite_load(const char *root, const char *name, struct tk_suite **out, struct tk_error *err);
 void tk_suite_free(struct tk_suite *s);
+TK_AUTO_PTR(tk_suite)
 
 /* Names of the suites below `root` and of those that come with the tracker, sorted; freed with
  * tk_names_free. */

@@ -19,6 +19,10 @@ struct tk_remote;
  * else; TK_ECONFIG: a variable is missing. Close with tk_remote_close. */
 int tk_remote_open(const char *url, struct tk_remote **out, struct tk_error *err);
 void tk_remote_close(struct tk_remote *r);
+static inline void tk_remote_free_at(struct tk_remote **at) /* AUTO_PTR(tk_remote) */
+{
+	tk_remote_close(*at);
+}
 bool tk_remote_is_object(const struct tk_remote *r); /* the URL names one */
 
 /* Names of objects without the suffix, sorted; free with tk_names_free. TK_EUSAGE: the server

@@ -250,17 +250,12 @@ static int refuse_pending_changes(const char *path, struct tk_error *err)
 static int merge_file(struct tk_store *into, const char *path, const char *allowed_signers,
         struct tk_merge_counts *counts, struct tk_error *err)
 {
-	struct tk_store *from = NULL;
-	int status = tk_signature_verify(allowed_signers, path, err);
+	AUTO_PTR(tk_store) from = NULL;
 
-	if (!status && allowed_signers)
-		status = refuse_pending_changes(path, err);
-	if (!status)
-		status = tk_store_open(path, TK_STORE_READ, &from, err);
-	if (!status)
-		status = tk_store_merge(into, from, counts, err);
-	tk_store_close(from);
-	return status;
+	TRY(tk_signature_verify(allowed_signers, path, err));
+	TRY(allowed_signers ? refuse_pending_changes(path, err) : TK_OK);
+	TRY(tk_store_open(path, TK_STORE_READ, &from, err));
+	return tk_store_merge(into, from, counts, err);
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -359,31 +354,23 @@ static const struct tk_option push_options[] = {
         {0},
 };
 
-/* The copy and its signature, packed. */
-static int pack(
-        const struct tk_globals *g, const char *dir, const char *archive, struct tk_error *err)
-{
-	AUTO_TEXT content = tk_path_join(dir, "content");
-	AUTO_TEXT copy = tk_path_join(content, "history.db");
-
-	TRY(tk_dir_create(content, err));
-	TRY(tk_store_backup(g->store, copy, err));
-	TRY(tk_signature_write(g->config->signing.key, copy, err));
-	return tk_archive_write(archive, content, err);
-}
-
-/* In an empty folder of the cache; what a push that was killed has left there is removed. */
+/* A copy and its signature, packed in an empty folder of the cache; what a push that was killed has
+ * left there is removed. */
 static int send_history(
         const struct tk_globals *g, struct tk_remote *remote, const char *dir, struct tk_error *err)
 {
+	AUTO_TEXT content = tk_path_join(dir, "content");
+	AUTO_TEXT copy = tk_path_join(content, "history.db");
 	AUTO_TEXT archive = tk_path_join(dir, "history.tar.zst");
 	AUTO_TEXT name = push_name ? tk_strdup(push_name) : tk_path_make_slug(g->config->machine);
 	char size[TK_FORMAT_SIZE];
 	struct stat st;
 
 	TRY(tk_dir_remove(dir, err));
-	TRY(tk_dir_create(dir, err));
-	TRY(pack(g, dir, archive, err));
+	TRY(tk_dir_create(content, err));
+	TRY(tk_store_backup(g->store, copy, err));
+	TRY(tk_signature_write(g->config->signing.key, copy, err));
+	TRY(tk_archive_write(archive, content, err));
 	if (stat(archive, &st))
 		return tk_fail_errno(err, "%s", archive);
 	TRY(tk_remote_put(remote, name, archive, err));
@@ -395,24 +382,19 @@ static int run_push(struct tk_globals *g, struct tk_error *err)
 {
 	AUTO_TEXT dir = tk_path_join(g->config->cache_dir, "push");
 	AUTO_TEXT lock_path = tk_path_join(g->config->cache_dir, "push.lock");
-	struct tk_remote *remote = NULL;
-	struct tk_lock *lock = NULL;
-	int status = tk_remote_open(push_url, &remote, err);
+	AUTO_PTR(tk_remote) remote = NULL;
+	AUTO_PTR(tk_lock) lock = NULL;
 
-	if (!status && push_name && tk_remote_is_object(remote))
-		status = tk_fail(err, TK_EUSAGE,
+	TRY(tk_remote_open(push_url, &remote, err));
+	if (push_name && tk_remote_is_object(remote))
+		return tk_fail(err, TK_EUSAGE,
 		        "%s names an object, and --name=%s another one; expected one of them",
 		        push_url, push_name);
-	if (!status)
-		status = tk_dir_create(g->config->cache_dir, err);
-	if (!status)
-		status = tk_lock_acquire(lock_path, &lock, err);
-	if (!status) {
-		status = send_history(g, remote, dir, err);
-		tk_dir_remove(dir, NULL);
-	}
-	tk_lock_release(lock);
-	tk_remote_close(remote);
+	TRY(tk_dir_create(g->config->cache_dir, err));
+	TRY(tk_lock_acquire(lock_path, &lock, err));
+	int status = send_history(g, remote, dir, err);
+
+	tk_dir_remove(dir, NULL);
 	return status;
 }
 
@@ -454,52 +436,42 @@ static const struct tk_option pull_options[] = {
         {0},
 };
 
-/* Renames DIR/content/FROM to INTO/NAME; with `optional`, no such file removes INTO/NAME. A link is
- * not a file: it could lead out of the folder. */
-static int move_file(const char *dir, const char *from, const char *into, const char *name,
-        bool optional, struct tk_error *err)
+/* Renames DIR/content/FROM to PATH. A link is not a file: it could lead out of the folder. */
+static int move_file(const char *dir, const char *from, const char *path, struct tk_error *err)
 {
 	AUTO_TEXT old = tk_path_join3(dir, "content", from);
-	AUTO_TEXT new = tk_path_join(into, name);
 	struct stat st;
 
-	if (lstat(old, &st) && optional)
-		remove(new);
-	else if (lstat(old, &st) || !S_ISREG(st.st_mode))
+	if (lstat(old, &st) || !S_ISREG(st.st_mode))
 		return tk_fail(
 		        err, TK_EDATA, "the archive has no file %s: `tracker push` makes it", from);
-	else if (rename(old, new))
-		return tk_fail_errno(err, "%s", new);
-	return TK_OK;
+	return rename(old, path) ? tk_fail_errno(err, "%s", path) : TK_OK;
 }
 
-/* Moves the signature before the history: if pull is killed in between, the new signature does not
- * match the old history, and the pair is refused. */
-static int take_files(const char *dir, const char *into, const char *name, struct tk_error *err)
-{
-	AUTO_TEXT db = tk_sprintf("%s.db", name);
-	AUTO_TEXT sig = tk_sprintf("%s.db.sig", name);
-	AUTO_TEXT path = tk_path_join(into, db);
-
-	TRY(move_file(dir, "history.db.sig", into, sig, true, err));
-	TRY(tk_store_remove_pending(path, err));
-	TRY(move_file(dir, "history.db", into, db, false, err));
-	printf("%s/%s\n", into, db);
-	return TK_OK;
-}
-
-/* In an empty folder `dir`; what a pull that was killed has left there is removed. */
-static int fetch(struct tk_remote *remote, const char *name, const char *into, const char *dir,
-        struct tk_error *err)
+/* In an empty folder `dir`; what a pull that was killed has left there is removed. Moves the
+ * signature before the history: if pull is killed in between, the new signature does not match the
+ * old history, and the pair is refused. */
+static int fetch(struct tk_remote *remote, const char *name, const char *dir, struct tk_error *err)
 {
 	AUTO_TEXT archive = tk_path_join(dir, "history.tar.zst");
 	AUTO_TEXT content = tk_path_join(dir, "content");
+	AUTO_TEXT signature = tk_path_join(content, "history.db.sig");
+	AUTO_TEXT db = tk_sprintf("%s/%s.db", pull_into, name);
+	AUTO_TEXT sig = tk_sprintf("%s.sig", db);
+	struct stat st;
 
 	TRY(tk_dir_remove(dir, err));
 	TRY(tk_dir_create(dir, err));
 	TRY(tk_remote_get(remote, name, archive, ARCHIVE_MAX_BYTES, err));
 	TRY(tk_archive_extract(archive, content, HISTORY_MAX_BYTES, err));
-	return take_files(dir, into, name, err);
+	if (lstat(signature, &st))
+		remove(sig);
+	else
+		TRY(move_file(dir, "history.db.sig", sig, err));
+	TRY(tk_store_remove_pending(db, err));
+	TRY(move_file(dir, "history.db", db, err));
+	printf("%s\n", db);
+	return TK_OK;
 }
 
 /* One that cannot be had does not cost the others; the first error is the answer. */
@@ -508,39 +480,35 @@ static int fetch_all(
 {
 	AUTO_TEXT dir = tk_path_join(pull_into, ".pull");
 	AUTO_TEXT lock_path = tk_path_join(pull_into, ".pull.lock");
-	struct tk_lock *lock = NULL;
+	AUTO_PTR(tk_lock) lock = NULL;
 	int status = TK_OK;
 
 	TRY(tk_dir_create(pull_into, err));
 	TRY(tk_lock_acquire(lock_path, &lock, err));
 	for (size_t i = 0; i < count; i++) {
 		struct tk_error why = {0};
-		int one = fetch(remote, names[i], pull_into, dir, &why);
+		int one = fetch(remote, names[i], dir, &why);
 
 		tk_dir_remove(dir, NULL);
 		if (one && !status)
 			status = tk_fail(err, one, "%s: %s", names[i], why.message);
 	}
-	tk_lock_release(lock);
 	return status;
 }
 
 static int run_pull(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_remote *remote = NULL;
+	AUTO_PTR(tk_remote) remote = NULL;
 	char **names = NULL;
 	size_t count = 0;
-	int status = tk_remote_open(pull_url, &remote, err);
 
-	if (!status)
-		status = tk_remote_list(remote, &names, &count, err);
-	if (!status && !count)
-		status = tk_fail(err, TK_ENOTFOUND,
-		        "%s has no history yet; `tracker push` sends one", pull_url);
-	if (!status)
-		status = fetch_all(remote, names, count, err);
+	TRY(tk_remote_open(pull_url, &remote, err));
+	TRY(tk_remote_list(remote, &names, &count, err));
+	int status = count ? fetch_all(remote, names, count, err)
+	                   : tk_fail(err, TK_ENOTFOUND,
+	                             "%s has no history yet; `tracker push` sends one", pull_url);
+
 	tk_names_free(names, count);
-	tk_remote_close(remote);
 	return status;
 }
 

@@ -213,8 +213,7 @@ static int check_known(struct tk_store *s, const char *name, struct tk_error *er
 /* Takes the lock of the history: a running night writes rows of the machine. */
 static int rename_machine(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_lock *lock = NULL;
-	int status;
+	AUTO_PTR(tk_lock) lock = NULL;
 
 	if (!machine_opt.new_name)
 		return tk_fail(err, TK_EUSAGE, "rename: expected the old and the new name");
@@ -223,12 +222,10 @@ static int rename_machine(struct tk_globals *g, struct tk_error *err)
 	TRY(tk_command_open(g, TK_OPENS_WRITE, err));
 	TRY(check_known(g->store, machine_opt.old_name, err));
 	TRY(tk_store_lock(tk_store_path(g->store), &lock, err));
-	status = tk_store_rename_machine(g->store, machine_opt.old_name, machine_opt.new_name, err);
-	tk_lock_release(lock);
-	if (!status)
-		printf("renamed %s to %s; run `tracker site` to update the pages\n",
-		        machine_opt.old_name, machine_opt.new_name);
-	return status;
+	TRY(tk_store_rename_machine(g->store, machine_opt.old_name, machine_opt.new_name, err));
+	printf("renamed %s to %s; run `tracker site` to update the pages\n", machine_opt.old_name,
+	        machine_opt.new_name);
+	return TK_OK;
 }
 
 static int run_machine(struct tk_globals *g, struct tk_error *err)
@@ -306,18 +303,15 @@ static int run_detect(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_detect_replay_counts counts;
 	AUTO(tk_detect_policy) policy = {0};
-	struct tk_lock *lock = NULL;
+	AUTO_PTR(tk_lock) lock = NULL;
 
 	if (all)
 		replay.since_s = INT64_MIN;
 	TRY(tk_detect_policy_load(g->config, NULL, &policy, err));
 	TRY(tk_store_lock(tk_store_path(g->store), &lock, err));
-	int status = tk_detect_replay(g->store, &policy.options, &replay, &counts, err);
-
-	if (!status)
-		print_counts(&counts);
-	tk_lock_release(lock);
-	return status;
+	TRY(tk_detect_replay(g->store, &policy.options, &replay, &counts, err));
+	print_counts(&counts);
+	return TK_OK;
 }
 
 const struct tk_command tk_command_detect = {.name = "detect",

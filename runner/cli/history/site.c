@@ -108,13 +108,12 @@ static int64_t read_state(const char *path)
 /* Reopens the store, because the file may have been replaced. */
 static int write_changed(const struct tk_globals *g, const char *path)
 {
-	struct tk_store *store = NULL;
+	AUTO_PTR(tk_store) store = NULL;
 	struct tk_error err = {0};
 	int status = tk_store_open(path, TK_STORE_READ, &store, &err);
 
 	if (!status)
 		status = write_site(g, store, &err);
-	tk_store_close(store);
 	return status ? tk_command_fail("site", &err) : TK_OK;
 }
 

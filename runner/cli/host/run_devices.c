@@ -19,12 +19,11 @@ static int query_backend(
         struct tk_run_session *r, const struct tk_worker_spec *spec, struct tk_error *err)
 {
 	bool is_package = tk_kernel_package_device_kind(r->backend_path) != TK_DEVICE_OTHER;
-	struct tk_worker *w = NULL;
+	AUTO_PTR(tk_worker) w = NULL;
 	json_auto_t *about = NULL;
 	int status = tk_worker_new(spec, &w, err);
 	if (!status)
 		status = tk_worker_query_backend(w, r->backend_path, &about, err);
-	tk_worker_free(w);
 	snprintf(r->device_kind, sizeof r->device_kind, "%s", tk_record_text(about, "device_kind"));
 	r->backend_name = is_package ? tk_kernel_package_backend(r->backend_path)
 	                             : tk_strdup(tk_record_text(about, "name"));

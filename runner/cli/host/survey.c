@@ -73,7 +73,7 @@ static json_t *query(const struct tk_globals *g, const struct tk_modules *module
 	        .device_layer = layer->path,
 	        .modules_dir = modules->dir,
 	        .device_index = index};
-	struct tk_worker *w = NULL;
+	AUTO_PTR(tk_worker) w = NULL;
 	struct tk_error err = {0};
 	json_t *answer = NULL;
 	int status = tk_worker_new(&spec, &w, &err);
@@ -81,7 +81,6 @@ static json_t *query(const struct tk_globals *g, const struct tk_modules *module
 	if (!status)
 		status = backend_path ? tk_worker_query_backend(w, backend_path, &answer, &err)
 		                      : tk_worker_query_device(w, &answer, &err);
-	tk_worker_free(w);
 	return status ? json_pack("{s:o}", "reason", tk_json_valid_text(err.message)) : answer;
 }
 
@@ -229,33 +228,27 @@ void tk_python_packages_free(struct tk_python_packages *p)
 
 static bool has_program(const char *name, const char *otherwise)
 {
-	char *path = NULL;
-	bool found = tk_process_find_program(name, &path);
+	AUTO_TEXT path = NULL;
 
-	free(path);
-	return found || (otherwise && tk_file_exists(otherwise));
+	return tk_process_find_program(name, &path) || (otherwise && tk_file_exists(otherwise));
 }
 
 /* A work tree of the tracker, or of a copy of it, around the configuration. */
 static bool is_in_repository(const char *root)
 {
-	char *at = tk_path_make_absolute(root), *slash;
-	bool found = false;
+	AUTO_TEXT at = tk_path_make_absolute(root);
 
-	while (at && !found) {
-		char *git = tk_path_join(at, ".git"),
-		     *kernels = tk_path_join(at, "kernels/CMakeLists.txt");
+	for (;;) {
+		AUTO_TEXT git = tk_path_join(at, ".git");
+		AUTO_TEXT kernels = tk_path_join(at, "kernels/CMakeLists.txt");
+		char *slash = strrchr(at, '/');
 
-		found = (tk_dir_exists(git) || tk_file_exists(git)) && tk_file_exists(kernels);
-		free(git);
-		free(kernels);
-		slash = strrchr(at, '/');
+		if ((tk_dir_exists(git) || tk_file_exists(git)) && tk_file_exists(kernels))
+			return true;
 		if (!slash || !at[1])
-			break;
+			return false;
 		slash[slash == at] = '\0';
 	}
-	free(at);
-	return found;
 }
 
 /* As kernels/adapters/self/gpus decides what to build. */
@@ -303,14 +296,13 @@ int tk_survey_apply_defaults(
         const struct tk_globals *g, struct tk_config **config, struct tk_error *err)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
-	struct tk_modules *modules = NULL;
+	AUTO_PTR(tk_modules) modules = NULL;
 	struct tk_config *found = NULL;
 
 	if ((*config)->path)
 		return TK_OK;
 	TRY(tk_modules_load(g->program, &modules, err));
 	write_config(g, modules, (*config)->root, NULL, &text);
-	tk_modules_free(modules);
 	TRY(tk_config_load_text((*config)->root, "default configuration", tk_buf_cstr(&text),
 	        text.len, &found, err));
 	tk_config_free(*config);
@@ -332,7 +324,7 @@ static const struct tk_option options[] = {
 static void write_default(const struct tk_globals *g, const char *path, struct tk_buf *out)
 {
 	AUTO_TEXT root = strchr(path, '/') ? tk_path_join(path, "..") : tk_strdup(".");
-	struct tk_modules *modules = NULL;
+	AUTO_PTR(tk_modules) modules = NULL;
 	AUTO(tk_python_packages) python = {0};
 	struct tk_error why = {0};
 
@@ -344,7 +336,6 @@ static void write_default(const struct tk_globals *g, const char *path, struct t
 	}
 	tk_python_packages_find(&python);
 	write_config(g, modules, root, python.list, out);
-	tk_modules_free(modules);
 }
 
 static int run_init(struct tk_globals *g, struct tk_error *err)

@@ -42,7 +42,7 @@ static const struct {
 
 static void print_rows(const struct tk_globals *g, const char *arguments)
 {
-	struct tk_store *s = NULL;
+	AUTO_PTR(tk_store) s = NULL;
 
 	if (tk_store_open(g->db_path ? g->db_path : g->config->db, TK_STORE_READ, &s, NULL))
 		return;
@@ -57,7 +57,6 @@ static void print_rows(const struct tk_globals *g, const char *arguments)
 		json_array_foreach (rows, k, row)
 			print_name(tk_record_text(row, "name"));
 	}
-	tk_store_close(s);
 }
 
 static void print_suites(const struct tk_globals *g)
@@ -74,11 +73,10 @@ static void print_suites(const struct tk_globals *g)
 
 static void print_backends(const struct tk_globals *g)
 {
-	struct tk_modules *modules = NULL;
+	AUTO_PTR(tk_modules) modules = NULL;
 
 	if (!tk_modules_load(g->program, &modules, NULL))
 		tk_backend_list(g->config, modules, print_name, NULL);
-	tk_modules_free(modules);
 }
 
 static void print_names(struct tk_globals *g, const char *arguments)

@@ -70,7 +70,7 @@ static int list(const struct tk_globals *g, struct tk_error *err)
 	TRY(find_names(g, &names, &count, err));
 	rows = json_array();
 	for (size_t i = 0; i < count; i++) {
-		struct tk_suite *s = NULL;
+		AUTO_PTR(tk_suite) s = NULL;
 		bool is_broken = load(g, names[i], &s, &broken);
 
 		json_array_append_new(
@@ -79,7 +79,6 @@ static int list(const struct tk_globals *g, struct tk_error *err)
 		                                  s->name, "title", s->title, "path", s->path,
 		                                  "hash", s->hash, "problems", (json_int_t)s->count,
 		                                  "sequence", s->is_sequence));
-		tk_suite_free(s);
 	}
 	tk_names_free(names, count);
 	TRY(tk_records_print(g, list_columns, rows, opt.json, err));
@@ -100,7 +99,7 @@ static int check(const struct tk_globals *g, struct tk_error *err)
 		count = found_count;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct tk_suite *s = NULL;
+		AUTO_PTR(tk_suite) s = NULL;
 
 		if (load(g, names[i], &s, err)) {
 			int this_code = tk_command_fail("suite check", err);
@@ -108,7 +107,6 @@ static int check(const struct tk_globals *g, struct tk_error *err)
 			code = this_code > code ? this_code : code;
 		} else if (!g->quiet)
 			printf("%s: %zu problem%s\n", s->path, s->count, s->count == 1 ? "" : "s");
-		tk_suite_free(s);
 	}
 	tk_names_free(found, found_count);
 	return code;
@@ -124,57 +122,50 @@ static const struct tk_column show_columns[] = {
         {0},
 };
 
-static void show_row(struct tk_table *t, json_t *json, const struct tk_suite_problem *row,
-        const struct tk_problem_spec *p)
+static json_t *describe_problem(const struct tk_suite_problem *row, const struct tk_problem_spec *p)
 {
 	double flops = tk_problem_flops(p), bytes = tk_problem_bytes(p);
 	char title[160];
-	json_t *o;
 
 	tk_problem_format_title(p, title, sizeof title);
-	o = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title",
+	return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s}", "problem", p->text, "title",
 	        title, "op", tk_problem_op_name(p), "dtype", tk_problem_dtype_name(p), "flops",
 	        flops, "bytes", bytes, "group", row->group, "source", row->source);
-	tk_table_add_record(t, o);
-	json_array_append_new(json, o);
-	tk_table_set_cell(t, "GFLOP", "%.4g", flops / 1e9);
-	tk_table_set_cell(t, "MB", "%.4g", bytes / 1e6);
-	tk_table_set_cell(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
-}
-
-static int show_suite(const struct tk_globals *g, const struct tk_suite *s, struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, show_columns);
-	json_auto_t *problems = json_array();
-	struct tk_problem_spec p;
-	int status = TK_OK;
-
-	for (size_t i = 0; !status && i < s->count; i++)
-		if (!(status = tk_problem_parse(&p, s->problems[i].text, err)))
-			show_row(t, problems, &s->problems[i], &p);
-	if (!status && opt.json)
-		status = tk_command_print_json(
-		        json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
-		                "path", s->path, "hash", s->hash, "problems", problems),
-		        err);
-	else if (!status)
-		status = tk_table_print(t, stdout, err);
-	tk_table_free(t);
-	return status;
 }
 
 static int show(const struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_suite *s = NULL;
+	AUTO_PTR(tk_suite) s = NULL;
+	json_auto_t *problems = json_array();
+	struct tk_problem_spec p;
+	const json_t *row;
+	struct tk_table *t;
+	size_t i;
 
 	if (opt.names.count != 1)
 		return tk_fail(err, TK_EUSAGE,
 		        "expected one NAME or FILE; `tracker suite list` lists the suites");
 	TRY(load(g, opt.names.items[0], &s, err));
-	int status = show_suite(g, s, err);
+	for (i = 0; i < s->count; i++) {
+		TRY(tk_problem_parse(&p, s->problems[i].text, err));
+		json_array_append_new(problems, describe_problem(&s->problems[i], &p));
+	}
+	if (opt.json)
+		return tk_command_print_json(
+		        json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", s->name, "title", s->title,
+		                "path", s->path, "hash", s->hash, "problems", problems),
+		        err);
+	t = tk_table_new(g, show_columns);
+	json_array_foreach (problems, i, row) {
+		double flops = tk_record_number(row, "flops"),
+		       bytes = tk_record_number(row, "bytes");
 
-	tk_suite_free(s);
-	return status;
+		tk_table_add_record(t, row);
+		tk_table_set_cell(t, "GFLOP", "%.4g", flops / 1e9);
+		tk_table_set_cell(t, "MB", "%.4g", bytes / 1e6);
+		tk_table_set_cell(t, "FLOP/B", "%.3g", bytes > 0 ? flops / bytes : 0);
+	}
+	return tk_table_finish(t, stdout, err);
 }
 
 static int run_suite(struct tk_globals *g, struct tk_error *err)

@@ -2,6 +2,7 @@
 #ifndef TK_MODULES_H
 #define TK_MODULES_H
 #include "base/base.h"
+#include <stddef.h>
 
 struct tk_config;
 
@@ -19,6 +20,7 @@ struct tk_modules {
  * the program, else ../lib/tracker/backends. */
 int tk_modules_load(const char *program, struct tk_modules **out, struct tk_error *err);
 void tk_modules_free(struct tk_modules *c);
+TK_AUTO_PTR(tk_modules)
 const struct tk_module *tk_modules_find_device(
         const struct tk_modules *c, const char *kind); /* NULL: unknown */
 const struct tk_module *tk_modules_find_backend(const struct tk_modules *c, const char *name);
