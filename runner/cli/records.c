@@ -54,8 +54,10 @@ static char *show_value(const json_t *value, enum tk_show show)
 {
 	const char *text = json_string_value(value);
 	char out[TK_FORMAT_ESTIMATE_SIZE];
-	const double x = tk_record_number(value, "value"), lo = tk_record_number(value, "lo"),
-	             hi = tk_record_number(value, "hi"), n = tk_record_number(value, "n");
+	const double x = tk_record_number(
+	                     value, json_object_get(value, "median") ? "median" : "value"),
+	             lo = tk_record_number(value, "lo"), hi = tk_record_number(value, "hi"),
+	             n = tk_record_number(value, "n");
 
 	if (show == TK_SHOW_ESTIMATE)
 		text = *tk_format_estimate(x, lo, hi, out) ? out : NULL;
@@ -279,10 +281,4 @@ int tk_rate_define_function(struct tk_store *s, struct tk_error *err)
 	static const struct tk_sql_function f = {"peak_gflop_per_s", 2, compute_peak};
 
 	return tk_store_add_function(s, &f, err);
-}
-
-void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r)
-{
-	tk_table_set_value(t, "RATE", r->gflop_per_s, "gflop_per_s");
-	tk_table_set_value(t, "PEAK", r->peak_share, "%");
 }

@@ -138,9 +138,4 @@ struct tk_rate tk_rate_from_problem(
  * known. */
 int tk_rate_define_function(struct tk_store *s, struct tk_error *err);
 
-/* The columns RATE and PEAK; empty where the figure is not known. */
-void tk_rate_set_cells(struct tk_table *t, const struct tk_rate *r);
-/* The members gflop_per_s and peak_share; null where the figure is not known. */
-void tk_rate_set_members(json_t *object, const struct tk_rate *r);
-
 #endif

@@ -26,6 +26,15 @@ enum tk_diff_group {
 	TK_DIFF_GROUP_KERNEL,
 };
 
+/* How a status is shown. */
+struct tk_diff_look {
+	const char *color;          /* on a terminal */
+	const char *github, *sarif; /* the level where --fail-on does not name it; NULL: none */
+	const char *junit;          /* the element; NULL: passed */
+	bool is_bad;                /* the element is this one even if --fail-on names it */
+};
+extern const struct tk_diff_look tk_diff_looks[TK_VERDICT_STATUS_COUNT];
+
 struct tk_diff_view {
 	const struct tk_globals *globals;
 	const struct tk_diff_report *report;
@@ -72,6 +81,8 @@ struct tk_diff_line {
 	struct tk_first_bad_commit first_bad;
 };
 void tk_diff_line_make(const struct tk_diff_view *v, size_t i, struct tk_diff_line *out);
+/* A row of --format=json, with texts for templates: label, commits, subject, ab, ab_suffix. */
+json_t *tk_diff_line_to_texts(const struct tk_diff_line *l);
 
 /* How many of the first `end` rows are like row i; 0 where one before it is. */
 size_t tk_diff_count_alike(const struct tk_diff_view *v, size_t i, size_t end,

@@ -137,6 +137,17 @@ static json_t *head_object(const struct tk_diff_view *v)
 	        groups_array(v));
 }
 
+json_t *tk_diff_line_to_texts(const struct tk_diff_line *l)
+{
+	json_t *row = tk_fields_to_json(fields, l, NULL);
+
+	json_object_update_new(row,
+	        json_pack("{s:o, s:o, s:o, s:b, s:s}", "label", tk_json_text(l->backend), "commits",
+	                tk_json_text(l->commits), "subject", tk_json_text(l->subject), "ab",
+	                *l->ab_suffix != '\0', "ab_suffix", l->ab_suffix));
+	return row;
+}
+
 static json_t *row_object(const struct tk_diff_view *v, size_t i)
 {
 	struct tk_diff_line l;
@@ -180,22 +191,9 @@ int tk_diff_write_csv(const struct tk_diff_view *v, FILE *out, struct tk_error *
 #define SARIF_SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 #define FINGERPRINT "trackerStep/v1"
 
-static json_t *string(const char *s)
-{
-	json_t *v = json_string(s);
-
-	return v ? v : json_string("?");
-}
-
 static const char *choose_level(const struct tk_diff_view *v, enum tk_verdict_status s)
 {
-	if (v->fail_on[s])
-		return "error";
-	return s == TK_VERDICT_REGRESSED || s == TK_VERDICT_NEWLY_FAILED ||
-	                       s == TK_VERDICT_MISSING || s == TK_VERDICT_UNSURE ||
-	                       s == TK_VERDICT_NOT_COMPARABLE
-	               ? "warning"
-	               : "note";
+	return v->fail_on[s] ? "error" : tk_diff_looks[s].sarif;
 }
 
 static json_t *rules(const struct tk_diff_view *v)
@@ -222,48 +220,39 @@ static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row 
 
 	return json_pack("[{s:{s:{s:s}, s:{s:i}}, s:[{s:o, s:s, s:o}]}]", "physicalLocation",
 	        "artifactLocation", "uri", *file == '/' ? "tracker.yml" : file, "region",
-	        "startLine", 1, "logicalLocations", "fullyQualifiedName", string(r->series), "kind",
-	        "function", "name", string(r->title));
-}
-
-static void write_sentence(const struct tk_diff_line *l, char *out, size_t size)
-{
-	AUTO(tk_buf) b = TK_BUF_INIT;
-
-	tk_buf_add_printf(&b, "%s: %s on %s, %s", l->status, l->r.title, l->r.machine, l->backend);
-	if (isfinite(l->r.verdict.change.value))
-		tk_buf_add_printf(&b, ": %+.1f %% of %s%s, %s is better",
-		        100 * l->r.verdict.change.value, l->r.metric, l->ab_suffix, l->better);
-	if (*l->commits)
-		tk_buf_add_printf(&b, "; first bad %s %s", l->commits, l->subject);
-	if (*l->reason)
-		tk_buf_add_printf(&b, "; %s", l->reason);
-	snprintf(out, size, "%s", tk_buf_cstr(&b));
-	tk_text_sanitize(out, "", ' ');
+	        "startLine", 1, "logicalLocations", "fullyQualifiedName",
+	        tk_json_valid_text(r->series), "kind", "function", "name",
+	        tk_json_valid_text(r->title));
 }
 
 static json_t *result(const struct tk_diff_view *v, size_t i)
 {
-	char text[1400], uid[TK_ALERT_UID_SIZE];
+	char uid[TK_ALERT_UID_SIZE];
 	struct tk_diff_line l;
 	const struct tk_diff_row *r = &l.r;
 	json_t *o;
 
 	tk_diff_line_make(v, i, &l);
-	write_sentence(&l, text, sizeof text);
+	json_auto_t *texts = tk_diff_line_to_texts(&l);
+	AUTO_TEXT text = tk_record_format("{status}: {problem} on {machine}, {label}"
+	                                  "[: {change.value:signed} of {metric}[{ab_suffix}], "
+	                                  "{better} is better]"
+	                                  "[; first bad {commits} [{subject}]][; {reason}]",
+	        TK_SHOW_PLAIN, texts);
+
 	tk_alert_uid_hash(
 	        (const char *const[]){"step", r->series, r->machine, r->bad_rev, l.status}, 5, uid);
 	o = json_pack("{s:s, s:s, s:{s:o}, s:o, s:{s:s}, s:{s:o, s:o, s:o}}", "ruleId", l.status,
-	        "level", choose_level(v, r->verdict.status), "message", "text", string(text),
-	        "locations", locations(v, r), "partialFingerprints", FINGERPRINT, uid, "properties",
-	        "change", tk_json_number(r->verdict.change.value), "q",
-	        tk_json_number(r->verdict.q), "bad_rev", string(r->bad_rev));
+	        "level", choose_level(v, r->verdict.status), "message", "text",
+	        tk_json_valid_text(text), "locations", locations(v, r), "partialFingerprints",
+	        FINGERPRINT, uid, "properties", "change", tk_json_number(r->verdict.change.value),
+	        "q", tk_json_number(r->verdict.q), "bad_rev", tk_json_valid_text(r->bad_rev));
 	if (*l.url)
-		json_object_set_new(o, "hostedViewerUri", string(l.url));
+		json_object_set_new(o, "hostedViewerUri", tk_json_valid_text(l.url));
 	if (r->verdict.status == TK_VERDICT_ACKED)
 		json_object_set_new(o, "suppressions",
 		        json_pack("[{s:s, s:s, s:o}]", "kind", "external", "status", "accepted",
-		                "justification", string(l.reason)));
+		                "justification", tk_json_valid_text(l.reason)));
 	return o;
 }
 
@@ -277,7 +266,7 @@ int tk_diff_write_sarif(const struct tk_diff_view *v, FILE *out, struct tk_error
 	        json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:o, s:{s:o, s:I}}]}", "$schema",
 	                SARIF_SCHEMA, "version", "2.1.0", "runs", "tool", "driver", "name",
 	                "tracker", "version", TK_VERSION, "rules", rules(v), "results", results,
-	                "properties", "summary", string(v->summary), "left_out",
+	                "properties", "summary", tk_json_valid_text(v->summary), "left_out",
 	                (json_int_t)(v->count - v->shown)),
 	        JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, err);
 }

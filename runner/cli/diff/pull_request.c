@@ -137,26 +137,6 @@ static bool same_family(const struct tk_diff_row *a, const struct tk_diff_row *b
 	       strcmp(a->first_bad_commit, b->first_bad_commit) == 0;
 }
 
-static const char *github_level(const struct tk_diff_view *v, enum tk_verdict_status s)
-{
-	if (v->fail_on[s])
-		return "error";
-	switch (s) {
-	case TK_VERDICT_REGRESSED:
-	case TK_VERDICT_NEWLY_FAILED:
-	case TK_VERDICT_MISSING:
-	case TK_VERDICT_NOT_COMPARABLE:
-	case TK_VERDICT_ENVIRONMENT:
-		return "warning";
-	case TK_VERDICT_IMPROVED:
-	case TK_VERDICT_RECOVERED:
-	case TK_VERDICT_FIXED:
-		return "notice";
-	default:
-		return NULL;
-	}
-}
-
 static void put_family(
         const struct tk_diff_view *v, size_t first, size_t members, const char *level, FILE *out)
 {
@@ -196,7 +176,8 @@ static void put_commands(const struct tk_diff_view *v, FILE *out)
 	size_t families[3] = {0}, more = 0;
 
 	for (size_t i = 0; i < v->count; i++) {
-		const char *level = github_level(v, v->rows[i]->verdict.status);
+		const enum tk_verdict_status s = v->rows[i]->verdict.status;
+		const char *level = v->fail_on[s] ? "error" : tk_diff_looks[s].github;
 		size_t kind = !level          ? 0
 		              : *level == 'e' ? 0
 		              : *level == 'w' ? 1
@@ -277,24 +258,24 @@ static void put_text(FILE *out, const char *s)
 	}
 }
 
-enum kind { PASSED, FAILURE, ERROR, SKIPPED, KINDS };
-
-static enum kind case_kind(const struct tk_diff_view *v, const struct tk_diff_row *r)
+/* The element of a row's case; NULL: it passed. */
+static const char *choose_element(const struct tk_diff_view *v, const struct tk_diff_row *r)
 {
-	switch (r->verdict.status) {
-	case TK_VERDICT_REGRESSED:
-		return FAILURE;
-	case TK_VERDICT_NEWLY_FAILED:
-	case TK_VERDICT_FAILING:
-		return ERROR;
-	case TK_VERDICT_SAME:
-	case TK_VERDICT_IMPROVED:
-	case TK_VERDICT_RECOVERED:
-	case TK_VERDICT_FIXED:
-		return v->fail_on[r->verdict.status] ? FAILURE : PASSED;
-	default:
-		return v->fail_on[r->verdict.status] ? FAILURE : SKIPPED;
+	const struct tk_diff_look *look = &tk_diff_looks[r->verdict.status];
+
+	return v->fail_on[r->verdict.status] && !look->is_bad ? "failure" : look->junit;
+}
+
+static size_t count_cases(const struct tk_diff_view *v, const char *element)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->shown; i++) {
+		const char *e = choose_element(v, v->rows[i]);
+
+		count += e && strcmp(e, element) == 0;
 	}
+	return count;
 }
 
 /* The reason of a failed run starts with the outcome, which may repeat the status. */
@@ -307,13 +288,11 @@ static const char *skip_status(const struct tk_diff_line *l)
 	               : l->reason;
 }
 
-static void put_body(const struct tk_diff_line *l, enum kind kind, FILE *out)
+static void put_body(const struct tk_diff_line *l, const char *element, FILE *out)
 {
-	static const char *const elements[KINDS] = {
-	        [FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
 	const char *reason = skip_status(l);
 
-	fprintf(out, "<%s message=\"%s", elements[kind], l->status);
+	fprintf(out, "<%s message=\"%s", element, l->status);
 	if (*l->change) {
 		fprintf(out, " %+.1f %%%s (%s", 100 * l->r.verdict.change.value, l->ab_suffix,
 		        *l->ab_suffix ? "nights " : "");
@@ -324,7 +303,7 @@ static void put_body(const struct tk_diff_line *l, enum kind kind, FILE *out)
 	}
 	fputs(*reason ? ": " : "", out);
 	put_text(out, reason);
-	if (kind != SKIPPED)
+	if (strcmp(element, "skipped") != 0)
 		fprintf(out, "\" type=\"%s", l->status);
 	fputs("\">", out);
 	if (*l->commits) {
@@ -333,13 +312,13 @@ static void put_body(const struct tk_diff_line *l, enum kind kind, FILE *out)
 		fputc(' ', out);
 		put_text(out, l->subject);
 	}
-	fprintf(out, "</%s>", elements[kind]);
+	fprintf(out, "</%s>", element);
 }
 
 static void put_case(const struct tk_diff_view *v, size_t i, FILE *out)
 {
 	struct tk_diff_line l;
-	enum kind kind = case_kind(v, v->rows[i]);
+	const char *element = choose_element(v, v->rows[i]);
 
 	tk_diff_line_make(v, i, &l);
 	fputs("    <testcase classname=\"", out);
@@ -353,22 +332,19 @@ static void put_case(const struct tk_diff_view *v, size_t i, FILE *out)
 	fputc(' ', out);
 	put_text(out, l.r.metric);
 	fputs("\">", out);
-	if (kind != PASSED)
-		put_body(&l, kind, out);
+	if (element)
+		put_body(&l, element, out);
 	fputs("</testcase>\n", out);
 }
 
 int tk_diff_write_junit(const struct tk_diff_view *v, FILE *out, struct tk_error *err)
 {
-	size_t counts[KINDS] = {0};
-
-	for (size_t i = 0; i < v->shown; i++)
-		counts[case_kind(v, v->rows[i])]++;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
 	fprintf(out,
 	        "  <testsuite name=\"tracker diff\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 	        "skipped=\"%zu\">\n",
-	        v->shown, counts[FAILURE], counts[ERROR], counts[SKIPPED]);
+	        v->shown, count_cases(v, "failure"), count_cases(v, "error"),
+	        count_cases(v, "skipped"));
 	for (size_t i = 0; i < v->shown; i++)
 		put_case(v, i, out);
 	fputs("  </testsuite>\n</testsuites>\n", out);

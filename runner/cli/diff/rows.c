@@ -3,6 +3,24 @@
 
 #include "cli/diff/diff.h"
 
+const struct tk_diff_look tk_diff_looks[TK_VERDICT_STATUS_COUNT] = {
+        [TK_VERDICT_REGRESSED] = {"red", "warning", "warning", "failure", true},
+        [TK_VERDICT_NEWLY_FAILED] = {"red", "warning", "warning", "error", true},
+        [TK_VERDICT_FAILING] = {"red", NULL, "note", "error", true},
+        [TK_VERDICT_MISSING] = {"yellow", "warning", "warning", "skipped"},
+        [TK_VERDICT_UNSURE] = {"yellow", NULL, "warning", "skipped"},
+        [TK_VERDICT_NOT_COMPARABLE] = {"yellow", "warning", "warning", "skipped"},
+        [TK_VERDICT_STALE] = {"yellow", NULL, "note", "skipped"},
+        [TK_VERDICT_IMPROVED] = {"green", "notice", "note", NULL},
+        [TK_VERDICT_RECOVERED] = {"green", "notice", "note", NULL},
+        [TK_VERDICT_FIXED] = {"green", "notice", "note", NULL},
+        [TK_VERDICT_SAME] = {"halfbright", NULL, "note", NULL},
+        [TK_VERDICT_ENVIRONMENT] = {"halfbright", "warning", "note", "skipped"},
+        [TK_VERDICT_ACKED] = {"halfbright", NULL, "note", "skipped"},
+        [TK_VERDICT_NEW] = {"halfbright", NULL, "note", "skipped"},
+        [TK_VERDICT_UNSUPPORTED] = {"halfbright", NULL, "note", "skipped"},
+};
+
 /* ---- the summary ----------------------------------------------------------------------------- */
 
 static const struct tk_diff_row *worst(const struct tk_diff_report *r)

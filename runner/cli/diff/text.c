@@ -90,105 +90,50 @@ static void write_bisect_hints(const struct tk_diff_view *v, FILE *out)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static const char *status_color(const json_t *row)
+{
+	enum tk_verdict_status status;
+
+	return tk_verdict_status_parse(tk_record_text(row, "status"), &status)
+	               ? NULL
+	               : tk_diff_looks[status].color;
+}
+
+#define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))
 static const struct tk_column columns[] = {
-        {"", TK_COLUMN_LEFT},
-        {"STATUS", TK_COLUMN_LEFT},
-        {"PROBLEM", TK_COLUMN_CUT},
-        {"BACKEND", TK_COLUMN_CUT},
-        {"MACHINE", TK_COLUMN_CUT},
-        {"METRIC", TK_COLUMN_OPTIONAL},
-        {"BEFORE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(7)},
-        {"AFTER", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(8)},
-        {"CHANGE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"BY", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
-        {"RATE", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)}, /* after */
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)},
-        {"X", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3)},
-        {"Q", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(1)},
-        {"N", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
-        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(6)},
-        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(5)},
+        {"", TK_COLUMN_LEFT, "mark"},
+        {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
+        {"PROBLEM", TK_COLUMN_CUT, "problem"},
+        {"BACKEND", TK_COLUMN_CUT, "label"},
+        {"MACHINE", TK_COLUMN_CUT, "{machine}/{device}"},
+        {"METRIC", TK_COLUMN_VARIED, "metric"},
+        {"BEFORE", NUMBER(7), "{before.value@unit}[ {before:half}]"},
+        {"AFTER", NUMBER(8), "{after.value@unit}[ {after:half}]"},
+        {"CHANGE", NUMBER(0), "{change.value:change}[{?ab} A/B]"},
+        /* A/B runs have other levels than these nights. */
+        {"BY", NUMBER(4), "{!ab}{sign}{by@unit}"},
+        {"RATE", NUMBER(2), "gflop_per_s", TK_SHOW_RATE}, /* after */
+        {"PEAK", NUMBER(4), "peak_share", TK_SHOW_PERCENT},
+        {"X", NUMBER(3), "{?change.value}{x}"},
+        {"Q", NUMBER(1), "{?change.value}{q_text}"},
+        {"N", NUMBER(2), "{?change.value}{samples_before}/{samples_after}"},
+        {"FIRST BAD", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(6), "commits"},
+        {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(5), "reason"},
         {0},
 };
 
-static const char *status_color(enum tk_verdict_status s)
-{
-	switch (s) {
-	case TK_VERDICT_REGRESSED:
-	case TK_VERDICT_NEWLY_FAILED:
-	case TK_VERDICT_FAILING:
-		return "red";
-	case TK_VERDICT_MISSING:
-	case TK_VERDICT_UNSURE:
-	case TK_VERDICT_NOT_COMPARABLE:
-	case TK_VERDICT_STALE:
-		return "yellow";
-	case TK_VERDICT_IMPROVED:
-	case TK_VERDICT_RECOVERED:
-	case TK_VERDICT_FIXED:
-		return "green";
-	default:
-		return "halfbright";
-	}
-}
-
-static void set_level(struct tk_table *t, const char *column, const struct tk_estimate *e,
-        const char *value, uint32_t n)
-{
-	char width[TK_FORMAT_SIZE] = "";
-
-	if (isnan(e->value))
-		return;
-	if (n != 1)
-		tk_format_half_width(e->value, e->lo, e->hi, width);
-	tk_table_set_cell(t, column, "%s%s%s", value, *width ? " " : "", width);
-}
-
-static void set_change(struct tk_table *t, const struct tk_diff_line *l)
+static void add_row(struct tk_table *t, const struct tk_diff_line *l)
 {
 	const struct tk_verdict *verdict = &l->r.verdict;
-	char text[TK_FORMAT_SIZE];
+	json_auto_t *row = tk_diff_line_to_texts(l);
 
-	if (!*l->change)
-		return;
-	tk_table_set_cell(t, "CHANGE", "%s%s", l->change, *l->ab_suffix ? " A/B" : "");
-	if (!*l->ab_suffix) /* A/B runs have other levels than these nights */
-		tk_table_set_cell(t, "BY", "%s%s", verdict->change.value < 0 ? "−" : "+",
-		        tk_format_value(fabs(verdict->change.value * verdict->before.value),
-		                l->r.unit, text));
-	tk_table_set_cell(t, "X", "%.1f", verdict->severity);
-	if (!isnan(verdict->q))
-		tk_table_set_cell(t, "Q", "%.2g", verdict->q);
-	tk_table_set_cell(t, "N", "%u/%u", l->r.samples_before, l->r.samples_after);
-}
-
-static bool has_several_metrics(const struct tk_diff_view *v)
-{
-	for (size_t i = 1; i < v->count; i++)
-		if (strcmp(v->rows[i]->metric, v->rows[0]->metric) != 0)
-			return true;
-	return false;
-}
-
-static void add_row(struct tk_table *t, const struct tk_diff_line *l, bool metrics)
-{
-	const struct tk_diff_row *r = &l->r;
-
-	tk_table_add_row(t);
-	tk_table_set_cell(t, "", "%s", l->mark);
-	tk_table_set_cell(t, "STATUS", "%s", l->status);
-	tk_table_set_color(t, "STATUS", status_color(r->verdict.status));
-	tk_table_set_cell(t, "PROBLEM", "%s", r->title);
-	tk_table_set_cell(t, "BACKEND", "%s", l->backend);
-	tk_table_set_cell(t, "MACHINE", "%s/%s", r->machine, r->device);
-	if (metrics)
-		tk_table_set_cell(t, "METRIC", "%s", r->metric);
-	set_level(t, "BEFORE", &r->verdict.before, l->before, r->samples_before);
-	set_level(t, "AFTER", &r->verdict.after, l->after, r->samples_after);
-	set_change(t, l);
-	tk_rate_set_cells(t, &l->rate);
-	tk_table_set_cell(t, "FIRST BAD", "%s", l->commits);
-	tk_table_set_cell(t, "WHY", "%s", l->reason);
+	json_object_update_new(
+	        row, json_pack("{s:o, s:s, s:o, s:o}", "by",
+	                     tk_json_number(fabs(verdict->change.value * verdict->before.value)),
+	                     "sign", verdict->change.value < 0 ? "−" : "+", "x",
+	                     json_sprintf("%.1f", verdict->severity), "q_text",
+	                     isnan(verdict->q) ? json_null() : json_sprintf("%.2g", verdict->q)));
+	tk_table_add_record(t, row);
 }
 
 /* Changes of a whole machine are one line, unless --only or --all requests the rows. */
@@ -232,7 +177,6 @@ static int print_group(
         const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(v->globals, columns);
-	bool metrics = has_several_metrics(v);
 	struct tk_diff_line l;
 	int status;
 
@@ -241,7 +185,7 @@ static int print_group(
 	for (size_t i = from; i < to; i++)
 		if (!is_folded(v, v->rows[i])) {
 			tk_diff_line_make(v, i, &l);
-			add_row(t, &l, metrics);
+			add_row(t, &l);
 		}
 	status = tk_table_print(t, out, err);
 	if (!status && tk_table_is_dropped(t, "WHY"))

@@ -126,13 +126,30 @@ static const char *color_failure(const json_t *row)
 	return "red";
 }
 
+static const char *color_changes(const json_t *row)
+{
+	return tk_record_number(row, "changes.regressed") > 0 ||
+	                       tk_record_number(row, "changes.newly_failed") > 0
+	               ? "red"
+	               : NULL;
+}
+
+/* "1 regressed, 2 newly failed, 3 improved" of those above 0, or "-" */
+#define REGRESSED "changes.regressed:count}"
+#define FAILED "changes.newly_failed:count}"
+#define IMPROVED "changes.improved:count}"
+#define CHANGES \
+	"[{" REGRESSED " regressed][{?" REGRESSED "{?" FAILED ", ][{" FAILED " newly failed]" \
+	"[{?" IMPROVED "[{?" REGRESSED ", ][{!" REGRESSED "{?" FAILED ", ]{" IMPROVED " improved]" \
+	"[{!" REGRESSED "{!" FAILED "{!" IMPROVED "-]"
+
 #define COUNT(flags) (TK_COLUMN_RIGHT | (flags))
 static const struct tk_column night_columns[] = {
         {"STARTED (UTC)", 0, "started", TK_SHOW_MINUTE},
         {"MACHINE", TK_COLUMN_CUT | TK_COLUMN_DROP(3), "machine"},
         {"KIND", TK_COLUMN_DROP(6), "kind"},
         {"STATUS", 0, "status", 0, color_status},
-        {"WALL", COUNT(TK_COLUMN_DROP(7)), "wall_s", TK_SHOW_DURATION},
+        {"WALL", COUNT(TK_COLUMN_DROP(7)), "{wall_s:duration|-}"},
         {"NEW", COUNT(TK_COLUMN_DROP(2)), "new_revisions"},
         {"OK", COUNT(0), "jobs.ok"},
         {"UNSTABLE", COUNT(TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(4)), "jobs.unstable", TK_SHOW_COUNT,
@@ -143,7 +160,7 @@ static const struct tk_column night_columns[] = {
                 color_implausible},
         {"SKIPPED", COUNT(TK_COLUMN_DROP(5)), "jobs.skipped", 0, color_skipped},
         {"OPEN", COUNT(TK_COLUMN_OPTIONAL), "jobs.open", TK_SHOW_COUNT},
-        {"CHANGES", TK_COLUMN_WRAP},
+        {"CHANGES", TK_COLUMN_WRAP, CHANGES, .color = color_changes},
         {"REVISION", TK_COLUMN_OPTIONAL, "revision"},
         {"NIGHT", COUNT(0), "id"},
         {"ID", TK_COLUMN_DROP(1), "uid", TK_SHOW_UID},
@@ -173,46 +190,19 @@ static const struct tk_column failure_columns[] = {
         {0},
 };
 
-static void set_changes(struct tk_table *t, const json_t *night)
+static int print_nights(const struct tk_globals *g, json_t *nights, struct tk_error *err)
 {
-	static const struct {
-		const char *member, *word;
-	} parts[] = {{"changes.regressed", "regressed"}, {"changes.newly_failed", "newly failed"},
-	        {"changes.improved", "improved"}};
-	char text[128] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (tk_record_number(night, parts[i].member) > 0)
-			len += (size_t)snprintf(text + len, sizeof text - len, "%s%.0f %s",
-			        len ? ", " : "", tk_record_number(night, parts[i].member),
-			        parts[i].word);
-	tk_table_set_cell(t, "CHANGES", "%s", *text ? text : "-");
-	if (tk_record_number(night, "changes.regressed") > 0 ||
-	        tk_record_number(night, "changes.newly_failed") > 0)
-		tk_table_set_color(t, "CHANGES", "red");
-}
-
-static int print_nights(const struct tk_globals *g, const json_t *nights, struct tk_error *err)
-{
-	struct tk_table *t = tk_table_new(g, night_columns);
 	const char *hint = "";
 	const json_t *night;
 	size_t i;
-	int status;
 
-	json_array_foreach (nights, i, night) {
-		tk_table_add_record(t, night);
-		if (json_is_null(json_object_get(night, "wall_s")))
-			tk_table_set_cell(t, "WALL", "-");
-		set_changes(t, night);
+	TRY(tk_records_print(g, night_columns, json_incref(nights), false, err));
+	json_array_foreach (nights, i, night)
 		if (*tk_record_text(night, "hint"))
 			hint = tk_record_text(night, "hint");
-	}
-	status = tk_table_finish(t, stdout, err);
-	if (!status && *hint)
+	if (*hint)
 		printf("\n%s\n", hint);
-	return status;
+	return TK_OK;
 }
 
 /* ---- one night ------------------------------------------------------------------------------- */
@@ -233,20 +223,6 @@ static json_t *summarize_peak(json_t *shares)
 	return peak;
 }
 
-static void print_peak(const json_t *peak)
-{
-	char median[TK_FORMAT_SIZE], best[TK_FORMAT_SIZE];
-
-	if (!json_is_object(peak))
-		return;
-	putchar('\n');
-	tk_print_line(stdout, "of the data sheet's peak: median %s of %.0f timings, best %s (%s)",
-	        tk_format_percent(tk_record_number(peak, "median"), median),
-	        tk_record_number(peak, "count"),
-	        tk_format_percent(tk_record_number(peak, "best"), best),
-	        tk_record_text(peak, "best_series"));
-}
-
 static int print_list(const struct tk_globals *g, const struct tk_column *columns,
         const json_t *night, const char *member, struct tk_error *err)
 {
@@ -257,8 +233,7 @@ static int print_list(const struct tk_globals *g, const struct tk_column *column
 	return tk_records_print(g, columns, json_incref(rows), false, err);
 }
 
-static int show_night(
-        const struct tk_globals *g, const json_t *nights, int64_t id, struct tk_error *err)
+static int show_night(const struct tk_globals *g, json_t *nights, int64_t id, struct tk_error *err)
 {
 	json_t *night = json_array_get(nights, 0), *shares;
 
@@ -274,7 +249,11 @@ static int show_night(
 	TRY(print_nights(g, nights, err));
 	TRY(print_list(g, stage_columns, night, "stages", err));
 	TRY(print_list(g, upstream_columns, night, "upstreams", err));
-	print_peak(json_object_get(night, "peak_share"));
+	tk_record_write(stdout,
+	        "[\nof the data sheet's peak: median {peak_share.median:percent} of "
+	        "{peak_share.count} timings, best {peak_share.best:percent} "
+	        "({peak_share.best_series})\n]",
+	        night);
 	return print_list(g, failure_columns, night, "failures", err);
 }
 

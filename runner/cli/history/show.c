@@ -377,9 +377,7 @@ static void print_kernels(const json_t *kernels)
 				printf("    %-24s %.0f%s\n", tk_code_facts[f].name,
 				        tk_record_number(k, tk_code_facts[f].key),
 				        tk_code_facts[f].unit);
-		if (*tk_record_text(k, "instructions"))
-			tk_print_line(stdout, "    %-24s %s", "instructions",
-			        tk_record_text(k, "instructions"));
+		tk_record_write(stdout, "[    instructions             {instructions}\n]", k);
 	}
 	if (count > KERNELS_PRINTED)
 		printf("  and %zu more; --format=json lists them\n", count - KERNELS_PRINTED);

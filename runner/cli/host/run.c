@@ -117,21 +117,17 @@ static const struct tk_column columns[] = {
         {"PROBLEM", TK_COLUMN_CUT, "title"},
         {"DEVICE", TK_COLUMN_CUT | TK_COLUMN_VARIED, "device"},
         {"MEDIAN", TK_COLUMN_RIGHT, "result.median", TK_SHOW_NS},
-        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4)},
+        {"INTERVAL", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4), "result", TK_SHOW_HALF_WIDTH},
         {"N", TK_COLUMN_RIGHT | TK_COLUMN_DROP(1), "result.n"},
-        {"RATE", TK_COLUMN_RIGHT},
+        {"RATE", TK_COLUMN_RIGHT, "gflop_per_s", TK_SHOW_RATE},
         {"IN CONTEXT", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL},
-        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2)},
+        {"PEAK", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "peak_share",
+                TK_SHOW_PERCENT},
         {"VERIFY", TK_COLUMN_DROP(3), .color = color_verify},
         {"OUTCOME", TK_COLUMN_LEFT, "outcome", .color = color_outcome},
         {"WHY", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "message"},
         {0},
 };
-
-static struct tk_table *new_table(const struct tk_globals *g)
-{
-	return tk_table_new(g, columns);
-}
 
 static void set_verify(struct tk_table *t, const json_t *row)
 {
@@ -144,27 +140,18 @@ static void set_verify(struct tk_table *t, const json_t *row)
 		        tk_record_number(row, "result.verify.tolerance"));
 }
 
-static void set_rate(struct tk_table *t, const struct tk_rate *rate, const json_t *row)
-{
-	tk_rate_set_cells(t, rate);
-	if (isnan(rate->gflop_per_s) && tk_record_number(row, "result.bytes") > 0)
-		tk_table_set_value(t, "RATE",
-		        tk_record_number(row, "result.bytes") /
-		                tk_record_number(row, "result.median"),
-		        "gb_per_s");
-}
-
-/* One sample has no interval. In context: "1.034 ±0.2 %" of the time alone. */
-static void set_intervals(struct tk_table *t, const json_t *row)
+/* In context: "1.034 ±0.2 %" of the time alone. */
+static void set_figures(struct tk_table *t, const json_t *row)
 {
 	const double ratio = tk_record_number(row, "result.in_context_ratio");
 	char number[TK_FORMAT_SIZE], width[TK_FORMAT_SIZE];
 
-	if (tk_record_number(row, "result.n") > 1)
-		tk_table_set_cell(t, "INTERVAL", "%s",
-		        tk_format_half_width(tk_record_number(row, "result.median"),
-		                tk_record_number(row, "result.lo"),
-		                tk_record_number(row, "result.hi"), width));
+	if (!json_is_real(json_object_get(row, "gflop_per_s")) &&
+	        tk_record_number(row, "result.bytes") > 0)
+		tk_table_set_value(t, "RATE",
+		        tk_record_number(row, "result.bytes") /
+		                tk_record_number(row, "result.median"),
+		        "gb_per_s");
 	if (isfinite(ratio))
 		tk_table_set_cell(t, "IN CONTEXT", "%s %s", tk_format_value(ratio, "ratio", number),
 		        tk_format_half_width(ratio,
@@ -206,10 +193,8 @@ static void add_result(struct tk_run_session *r, const struct tk_run_device *dev
 	json_array_append_new(r->json, row);
 	tk_table_add_record(r->table, row);
 	set_verify(r->table, row);
-	if (has_timing) {
-		set_intervals(r->table, row);
-		set_rate(r->table, &rate, row);
-	}
+	if (has_timing)
+		set_figures(r->table, row);
 	if (r->o->samples && !r->o->json && tk_record_get(row, "result.samples"))
 		print_samples(row);
 }
@@ -413,8 +398,10 @@ static bool has_new_output(const struct tk_run_session *r)
 
 static int run_run(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_run_session r = {
-	        .o = &opt, .config = g->config, .table = new_table(g), .json = json_array()};
+	struct tk_run_session r = {.o = &opt,
+	        .config = g->config,
+	        .table = tk_table_new(g, columns),
+	        .json = json_array()};
 	int status;
 
 	tk_cancel_install_handlers();

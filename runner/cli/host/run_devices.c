@@ -30,25 +30,21 @@ static int query_backend(
 	return status;
 }
 
-/* One word of --device or --devices, as in `tracker nightly --devices`, of the backend's kind. */
-static bool word_matches(
-        const char *word, size_t len, const char *kind, uint32_t index, const char *uuid)
-{
-	char copy[128], number[16];
-	char *const names[] = {copy, NULL};
-	snprintf(number, sizeof number, "%u", index);
-	snprintf(copy, sizeof copy, "%.*s", (int)len, word);
-	return strcmp(copy, "all") == 0 || strcmp(copy, number) == 0 ||
-	       tk_device_is_selected(names, kind, index, uuid);
-}
-
+/* By --device or --devices, whose words are those of `tracker nightly --devices`, or numbers of the
+ * backend's kind. */
 static bool is_wanted(const char *list, const char *kind, uint32_t index, const char *uuid)
 {
+	char word[128], number[16];
+	char *const names[] = {word, NULL};
+
 	if (!list)
 		return index == 0;
+	snprintf(number, sizeof number, "%u", index);
 	for (size_t len; *list; list += len + (list[len] == ',')) {
 		len = strcspn(list, ",");
-		if (word_matches(list, len, kind, index, uuid))
+		snprintf(word, sizeof word, "%.*s", (int)len, list);
+		if (strcmp(word, "all") == 0 || strcmp(word, number) == 0 ||
+		        tk_device_is_selected(names, kind, index, uuid))
 			return true;
 	}
 	return false;
