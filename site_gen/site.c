@@ -47,7 +47,6 @@ static void site_free(struct tk_site *site)
 {
 	tk_chart_data_free(&site->data);
 	tk_totals_free(&site->totals);
-	tk_code_cache_free(&site->codes);
 	tk_output_free(site->out);
 	tk_page_free_queries(site);
 	tk_templates_free(site->templates);

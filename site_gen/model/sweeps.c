@@ -273,7 +273,8 @@ const struct tk_axes_names *tk_axes_names(const char *op)
 	return i < sizeof ops / sizeof *ops ? &ops[i].names : NULL;
 }
 
-double tk_problem_text_number(const char *text, const char *key)
+/* The number of a key of "op:key=value,..."; 0: none. */
+static double read_number(const char *text, const char *key)
 {
 	size_t len = strlen(key);
 	for (const char *p = strchr(text, ':'); p && len; p = strchr(p + 1, ','))
@@ -333,9 +334,8 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 	if (i == sizeof ops / sizeof *ops)
 		return false;
 	if (!*ops[i].length) {
-		double m = tk_problem_text_number(p->text, "m"),
-		       n = tk_problem_text_number(p->text, "n"),
-		       k = tk_problem_text_number(p->text, "k");
+		double m = read_number(p->text, "m"), n = read_number(p->text, "n"),
+		       k = read_number(p->text, "k");
 		collect_rest(out, p->text, (const char *const[]){"m", "n", "k"}, 3);
 		snprintf(out->row, sizeof out->row, "%.20s × %.20s", whole(n, first),
 		        whole(k, second));
@@ -350,9 +350,8 @@ bool tk_axes_from_problem(const struct tk_problem_row *p, struct tk_axes *out)
 			        whole(n, first), second, out->rest);
 		return m > 0;
 	}
-	double length = tk_problem_text_number(p->text, ops[i].length),
-	       batch = tk_problem_text_number(p->text, "b");
-	bool twin = tk_problem_text_number(p->text, ops[i].twin) == length;
+	double length = read_number(p->text, ops[i].length), batch = read_number(p->text, "b");
+	bool twin = read_number(p->text, ops[i].twin) == length;
 	collect_rest(out, p->text,
 	        (const char *const[]){ops[i].length, "b", twin ? ops[i].twin : ""}, 3);
 	snprintf(out->row, sizeof out->row, "%s", whole(length, first));

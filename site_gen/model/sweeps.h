@@ -55,8 +55,6 @@ struct tk_axes_names {
 	const char *row, *column, *x;
 };
 
-/* The number of a key of "op:key=value,..."; 0: none. */
-double tk_problem_text_number(const char *text, const char *key);
 /* Orders the constant keys of maps and charts: forward before backward. */
 int tk_axes_compare_rest(const char *a, const char *b);
 bool tk_axes_from_problem(

@@ -3,7 +3,6 @@
 #define TK_SITE_PAGE_H
 #include "base/base.h"
 #include "site_gen/data/data.h"
-#include "site_gen/model/code_cache.h"
 #include "site_gen/model/model.h"
 #include "site_gen/pages/query.h"
 #include "site_gen/pages/tone.h"
@@ -29,7 +28,6 @@ struct tk_site {
 	struct tk_buf sitemap; /* addresses of all pages, a line each; needs the site's address */
 	struct tk_chart_data data;
 	struct tk_totals totals;
-	struct tk_code_cache codes;
 	bool has_charts;
 	char version[17]; /* of the assets, for their addresses */
 	size_t pages;
@@ -116,8 +114,8 @@ void tk_page_set_revision_range(struct tk_site *site, struct tk_value *o,
  * alert_uid, alert_state. */
 void tk_page_set_verdict(struct tk_site *site, struct tk_value *o, const struct tk_site_series *s);
 
-/* run_facts, code_builds: the newest run and the machine code. */
-int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
-        struct tk_error *err);
+/* run_facts: of the newest run. */
+int tk_page_set_run_facts(struct tk_site *site, struct tk_value *page,
+        const struct tk_site_series *s, struct tk_error *err);
 
 #endif

@@ -264,7 +264,7 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	set_peers(site, page, s);
 	set_others(site, page, s);
 	TRY(tk_page_add_sql(site, page, "series", TK_ARGS(s->row->id), err));
-	TRY(tk_page_set_code(site, page, s, err));
+	TRY(tk_page_set_run_facts(site, page, s, err));
 	json_auto_t *marks = json_array();
 	TRY(set_marks(site, page, s, marks, err));
 	set_trend(site, page, s, scale, marks);

@@ -1,5 +1,4 @@
-/* Algorithm and resources of the newest run, what was recorded inside its kernels, and the machine
- * code of the last builds. */
+/* Algorithm and resources of the newest run, and what was recorded inside its kernels. */
 #include <math.h>
 
 #include "base/base.h"
@@ -7,8 +6,6 @@
 #include "site_gen/pages/page.h"
 #include "store/query/code_facts.h"
 #include "store/store.h"
-
-#define BUILDS_SHOWN 6
 
 static void add_fact(struct tk_value *list, const char *name, const char *value)
 {
@@ -72,15 +69,19 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	const struct tk_kernel_use use = {
 	        s->row->backend, s->problem->text, config ? config : s->row->config};
 	const struct tk_kernel_row *row = NULL;
-	const struct tk_rows *rows;
-	if (function && *function)
-		TRY(tk_code_cache_find(&site->codes, site->model.store, run->build_id,
-		        s->row->backend, function, &row, err));
+	AUTO(tk_rows) rows = {0};
+	size_t i = 0;
+	TRY(tk_store_list(site->model.store, TK_TABLE_kernel,
+	        "build_id=?1 AND backend=?2 AND (name=?3 OR instr(name, ?4) OR name NOT GLOB '* * "
+	        "*')",
+	        TK_ARGS(run->build_id, s->row->backend, function ? function : "", s->problem->text),
+	        &rows, err));
+	for (size_t k = 0; function && *function && k < rows.count; k++)
+		if (!strcmp(TK_ROWS_AT(&rows, struct tk_kernel_row, k)->name, function))
+			row = TK_ROWS_AT(&rows, struct tk_kernel_row, k);
 	if (!row) {
-		size_t i = 0;
-		TRY(tk_code_cache_list(&site->codes, site->model.store, run->build_id, &rows, err));
-		row = tk_kernel_rows_next(rows, &use, &i);
-		if (row && tk_kernel_rows_next(rows, &use, &i))
+		row = tk_kernel_rows_next(&rows, &use, &i);
+		if (row && tk_kernel_rows_next(&rows, &use, &i))
 			row = NULL;
 	}
 	if (row)
@@ -88,7 +89,7 @@ static int set_function(struct tk_site *site, struct tk_value *list, const struc
 	return 0;
 }
 
-static int set_run_facts(struct tk_site *site, struct tk_value *page,
+int tk_page_set_run_facts(struct tk_site *site, struct tk_value *page,
         const struct tk_site_series *s, struct tk_error *err)
 {
 	struct tk_value *list = tk_value_add_list(page, "run_facts");
@@ -106,42 +107,4 @@ static int set_run_facts(struct tk_site *site, struct tk_value *page,
 	add_number(list, a, TK_MEASUREMENT_CLOCK_MHZ);
 	add_error(list, tk_measurement_get_field(a, TK_MEASUREMENT_VERIFY));
 	return 0;
-}
-
-/* The last builds, newest first, each compared with the build before. */
-static int set_builds(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
-        struct tk_error *err)
-{
-	struct tk_value *list = tk_value_add_list(page, "code_builds"), *last = NULL;
-	const struct tk_kernel_row *newer = NULL;
-	int64_t build_id = 0;
-	for (size_t i = s->points.count, n = 0; i-- > 0 && n < BUILDS_SHOWN;) {
-		const struct tk_point *p = TK_ROWS_AT(&s->points, struct tk_point, i);
-		const struct tk_kernel_row *row = NULL;
-		if (p->build_id == build_id)
-			continue;
-		build_id = p->build_id;
-		TRY(tk_code_cache_find(
-		        &site->codes, site->model.store, build_id, s->row->backend, "", &row, err));
-		if (!row)
-			continue;
-		if (last)
-			tk_value_set(last, "what",
-			        strcmp(row->code_hash, newer->code_hash) ? "changed" : "unchanged");
-		last = tk_value_append(list);
-		newer = row;
-		tk_page_set_revision(
-		        site, last, tk_model_find_build_revision(&site->model, build_id));
-		tk_value_set_clip(last, "code", row->code_hash, 10);
-		tk_value_set(last, "what", "");
-		n++;
-	}
-	return 0;
-}
-
-int tk_page_set_code(struct tk_site *site, struct tk_value *page, const struct tk_site_series *s,
-        struct tk_error *err)
-{
-	TRY(set_run_facts(site, page, s, err));
-	return set_builds(site, page, s, err);
 }

@@ -65,17 +65,12 @@ void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
 /* Cut to max bytes with an ellipsis. */
 void tk_value_set_clip(struct tk_value *o, const char *key, const char *text, size_t max);
 
-/* ---- the interval of a measurement: as text, and compared with that of another one ---- */
+/* ---- the interval of a measurement: as text ---- */
 
 struct tk_point;
 /* As tk_format_half_width; "" for a measurement of one sample. Returns `out`. */
 const char *tk_format_point_half_width(const struct tk_point *p, char out[TK_FORMAT_SIZE]);
 bool tk_point_has_interval(const struct tk_point *p);
-/* Whether two measurements differ: their intervals do not overlap, and `other` is greater by at
- * least `tie` (0.01: 1 %). A smaller difference does not matter in practice. */
-enum tk_point_difference { TK_POINTS_DIFFER, TK_POINTS_TIE, TK_POINTS_NO_INTERVAL };
-enum tk_point_difference tk_point_compare(
-        const struct tk_point *best, const struct tk_point *other, double tie);
 
 /* ---- finding ---- */
 
