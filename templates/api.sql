@@ -58,3 +58,19 @@ UNION ALL SELECT 'data/revisions-' || u.id || '.js', 'tracker.data.add("revision
     FROM (SELECT id FROM revision WHERE upstream_id = u.id ORDER BY position, commit_time_s, id)), '') ||
   ']});' || char(10)
 FROM upstream u
+
+-- roofline/: of device ?1.
+-- roofline_ceilings:
+SELECT group_concat(char(10) || printf('{"value":%.6g', value) || ',"name":' || json_text(name, 120) || ',"unit":"' ||
+  unit || '","source":"' || source || iif(is_cache, '","cache":true}', '"}')) FROM page_ceiling WHERE device_id = ?1
+
+-- roofline:
+SELECT id, intensity, rate, is_old, dram, l2, l1, mark, n, printf('{"x":%.6g,"y":%.6g', intensity, rate) ||
+  ',"efficiency":' || iif(efficiency, printf('%.6g', efficiency), 'null') ||
+  ',"peak":' || iif(peak, printf('%.6g', peak), 'null') || ',"title":' || json_text(title, 120) ||
+  ',"label":' || json_text(label, 120) || ',"type":' || json_text(dtype, 120) || ',"op":' || json_text(op, 120) ||
+  ',"style":' || style || ',"href":' || json_text('series/' || file || '.html', 120) ||
+  iif(is_old, ',"older_s":' || night_s, '') || iif(is_measured, ',"measured":[' ||
+    iif(dram, printf('%.6g', dram), 'null') || ',' || iif(l2, printf('%.6g', l2), 'null') || ',' ||
+    iif(l1, printf('%.6g', l1), 'null') || ']', '') AS json
+FROM page_roofline WHERE device_id = ?1 ORDER BY nth

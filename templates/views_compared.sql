@@ -292,6 +292,29 @@ SELECT g.group_id, x.c, count(ratio) AS shared, sum(ratio <= 1 + tie) AS wins, e
 FROM page_site, page_kernel_group g JOIN page_kernel_cell x USING (problem_key)
 WHERE g.known > 1 GROUP BY g.group_id, x.c
 
+-- Rates and bandwidths.
+-- page_ceiling: table by device_id
+SELECT *, is_cache(name, unit) = '1' AS is_cache FROM newest_ceiling_v WHERE value > 0 AND unit <> 'ns'
+ORDER BY night_id DESC, name, source
+
+-- The newest times of the last 8 nights under the ceilings. A backfill is as old as its commit, so it counts
+-- only where there is no other night. `mark`: its backend.
+-- page_roofline: table by device_id
+WITH m AS (SELECT m.id, l.id AS night_id, (SELECT min(as_of_s) FROM (SELECT as_of_s FROM night n
+      WHERE n.machine_id = m.id AND 'nightly' IN (n.kind, iif(l.kind = 'nightly', '', 'nightly'))
+      ORDER BY started_s DESC LIMIT 8)) AS since_s
+  FROM page_machine m JOIN night l ON l.id = m.last_night_id)
+SELECT p.id, p.place, p.device_id, p.file, p.label, p.style, p.op, p.night_s, p.value, p.limited_by,
+  p.ceiling_share AS efficiency, p.datasheet_share AS peak, q.title, q.dtype, q.flops / q.bytes AS intensity,
+  q.flops / p.value AS rate, q.flops / f.dram AS dram, q.flops / f.l2 AS l2, q.flops / f.l1 AS l1,
+  (SELECT night_id FROM run WHERE id = p.run_id) <> m.night_id AS is_old,
+  ifnull(f.dram, ifnull(f.l2, f.l1)) IS NOT NULL AS is_measured, count(*) OVER (PARTITION BY p.device_id) AS n,
+  dense_rank() OVER (PARTITION BY p.device_id ORDER BY p.label) - 1 AS mark, row_number() OVER (
+    PARTITION BY p.device_id ORDER BY p.ceiling_share IS NULL, p.ceiling_share DESC, p.place) AS nth
+FROM page_series p JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id
+  JOIN device d ON d.id = p.device_id JOIN m ON m.id = d.machine_id LEFT JOIN page_profile f ON f.series_id = p.id
+WHERE p.is_ranked AND p.night_s >= m.since_s AND q.flops > 0 AND q.bytes > 0 AND p.value > 0
+
 -- page_cause_kind:
 SELECT column1 AS kind, column2 AS word, column3 AS words, column4 AS tone
 FROM (VALUES (0, 'regression', 'regressions', 'bad'), (1, 'failure', 'failures', 'bad'),

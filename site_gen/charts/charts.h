@@ -109,16 +109,14 @@ void tk_trend_draw_x_labels(struct tk_buf *out, const struct tk_plot *plot);
 
 struct tk_roofline_point {
 	const struct tk_site_series *series;
-	double intensity, rate, efficiency;  /* FLOP per byte, GFLOP/s, of its ceiling */
+	double intensity, rate;              /* FLOP per byte, GFLOP/s */
 	bool old;                            /* of an earlier night than the last */
 	double measured[TK_PROFILED_LEVELS]; /* FLOP per byte that was counted; NAN: not */
+	size_t mark;                         /* equal for the points of one label, from 0 */
 };
 struct tk_roofline_points {
 	struct tk_roofline_point *at;
 	size_t count;
-	const char **labels; /* each once, sorted */
-	size_t *styles;      /* of the backend of each label */
-	size_t label_count;
 };
 
 void tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *points,

@@ -7,7 +7,7 @@
 #include "site_gen/model/model.h"
 #include "site_gen/render/escape.h"
 
-const char *const tk_profiled_level_names[TK_PROFILED_LEVELS] = {"DRAM", "L2", "L1"};
+static const char *const level_names[TK_PROFILED_LEVELS] = {"DRAM", "L2", "L1"};
 
 #define LETTER 6.2 /* about the width of one in the style sheet */
 
@@ -136,21 +136,22 @@ static int place_order(const void *a, const void *b)
 static void draw_marks(struct tk_buf *out, const struct tk_plot *p,
         const struct tk_roofline_points *points, size_t mark, bool old, struct place *places)
 {
-	size_t count = 0;
+	size_t count = 0, style = 0;
 	for (size_t i = 0; i < points->count; i++) {
 		const struct tk_roofline_point *s = &points->at[i];
-		if (s->old == old && !strcmp(points->labels[mark], s->series->label))
-			places[count++] =
-			        (struct place){2 * (int)lround(tk_plot_x(p, s->intensity) / 2),
-			                2 * (int)lround(tk_plot_y(p, s->rate) / 2)};
+		if (s->old != old || s->mark != mark)
+			continue;
+		style = s->series->style;
+		places[count++] = (struct place){2 * (int)lround(tk_plot_x(p, s->intensity) / 2),
+		        2 * (int)lround(tk_plot_y(p, s->rate) / 2)};
 	}
 	if (!count)
 		return;
 	qsort(places, count, sizeof *places, place_order);
-	tk_mark_begin(out, points->styles[mark], old);
+	tk_mark_begin(out, style, old);
 	for (size_t i = 0; i < count; i++)
 		if (!i || place_order(&places[i - 1], &places[i]))
-			tk_mark_add(out, points->styles[mark], places[i].x, places[i].y);
+			tk_mark_add(out, style, places[i].x, places[i].y);
 	tk_buf_add_str(out, "\"/>");
 }
 
@@ -168,7 +169,7 @@ static void draw_measured(
 		tk_buf_add_printf(out,
 		        "<path class=\"measured\" d=\"M%.1f %.1fv12\"/><text x=\"%.1f\" "
 		        "y=\"%.1f\" text-anchor=\"middle\">%s</text>",
-		        x, y - 6, x, y + 19, tk_profiled_level_names[i]);
+		        x, y - 6, x, y + 19, level_names[i]);
 	}
 	if (last > first)
 		tk_buf_add_printf(
@@ -199,9 +200,12 @@ void tk_roofline_draw(struct tk_buf *out, const struct tk_roofline_points *point
 	for (size_t i = 0; i < ceilings->count; i++)
 		if (is_drawn(ceilings->rows[i], points, find_top(ceilings, "gflop_per_s", false)))
 			draw_ceiling(out, &p, ceilings, ceilings->rows[i], &names);
-	for (size_t i = 0; i < points->count; i++)
+	size_t mark_count = 0;
+	for (size_t i = 0; i < points->count; i++) {
 		draw_measured(out, &p, &points->at[i]);
-	for (size_t mark = 0; mark < points->label_count; mark++) {
+		mark_count = mark_count > points->at[i].mark ? mark_count : points->at[i].mark + 1;
+	}
+	for (size_t mark = 0; mark < mark_count; mark++) {
 		draw_marks(out, &p, points, mark, true, places);
 		draw_marks(out, &p, points, mark, false, places);
 	}

@@ -190,7 +190,6 @@ bool tk_ceiling_is_cache(const struct tk_ceiling_row *c);
 
 /* Levels of the memory of which `tracker profile` counts bytes, farthest first. */
 enum { TK_PROFILED_DRAM, TK_PROFILED_L2, TK_PROFILED_L1, TK_PROFILED_LEVELS };
-extern const char *const tk_profiled_level_names[TK_PROFILED_LEVELS];
 
 /* Addresses of commits, and differences between environments. */
 

@@ -344,6 +344,13 @@ static char *flag(bool is_set)
 	return tk_strdup(is_set ? "1" : "0");
 }
 
+/* is_cache(name, unit): of a ceiling */
+static char *is_cache(const struct tk_arg *a)
+{
+	const struct tk_ceiling_row c = {.name = a[0].text, .unit = a[1].text};
+	return flag(tk_ceiling_is_cache(&c));
+}
+
 /* is_timed(outcome): whether a run of this outcome has a time */
 static char *is_timed(const struct tk_arg *a)
 {
@@ -375,6 +382,7 @@ int tk_page_add_functions(struct tk_store *store, struct tk_error *err)
 	        {"half", 3, half},
 	        {"figure", 1, .number = figure},
 	        {"in_url", 1, in_url},
+	        {"is_cache", 2, is_cache},
 	        {"is_timed", 1, is_timed},
 	        {"is_unreliable", 2, is_unreliable},
 	        {"interval", 6, interval},
