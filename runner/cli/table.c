@@ -131,6 +131,14 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	c->width = text_width(text) > old ? text_width(text) : old;
 }
 
+static void set_color(struct tk_table *t, const char *column, const char *color)
+{
+	struct libscols_cell *cell = scols_line_get_cell(t->line, column_index(t, column));
+
+	if (t->color && cell)
+		scols_cell_set_color(cell, color);
+}
+
 void tk_table_add_record(struct tk_table *t, const json_t *row)
 {
 	tk_table_add_row(t);
@@ -140,7 +148,7 @@ void tk_table_add_record(struct tk_table *t, const json_t *row)
 		if (text)
 			tk_table_set_cell(t, c->name, "%s", text);
 		if (c->color && c->color(row))
-			tk_table_set_color(t, c->name, c->color(row));
+			set_color(t, c->name, c->color(row));
 	}
 }
 
@@ -152,14 +160,6 @@ void tk_table_set_value(struct tk_table *t, const char *column, double value, co
 		tk_table_set_cell(t, column, "%s",
 		        strcmp(unit, "%") == 0 ? tk_format_percent(value, text)
 		                               : tk_format_value(value, unit, text));
-}
-
-void tk_table_set_color(struct tk_table *t, const char *column, const char *color)
-{
-	struct libscols_cell *cell = scols_line_get_cell(t->line, column_index(t, column));
-
-	if (t->color && cell)
-		scols_cell_set_color(cell, color);
 }
 
 static bool is_hidden(const struct tk_table *t, size_t i)

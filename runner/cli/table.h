@@ -70,7 +70,8 @@ struct tk_column {
 	 * the colour of the cell. */
 	const char *path;
 	enum tk_show show;
-	const char *(*color)(const json_t *row); /* NULL, or it returns NULL: none */
+	/* Returns "red", "bold", "halfbright" ... (terminal-colors.d), or NULL: none. */
+	const char *(*color)(const json_t *row);
 };
 
 /* `columns` must outlive the table. */
@@ -82,9 +83,6 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 void tk_table_add_record(struct tk_table *t, const json_t *row);
 /* As tk_format_value(), or a share with the unit "%"; nothing where it is NAN. */
 void tk_table_set_value(struct tk_table *t, const char *column, double value, const char *unit);
-/* Colour of a cell of the row: "red", "green", "yellow", "bold", "halfbright"...
- * (terminal-colors.d); ignored without colours. */
-void tk_table_set_color(struct tk_table *t, const char *column, const char *color);
 int tk_table_print(struct tk_table *t, FILE *out, struct tk_error *err);
 /* Prints and frees. */
 int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err);

@@ -203,9 +203,6 @@ struct tk_trace_result {
 	struct tk_trace_comparison comparison; /* likewise */
 };
 
-/* What a record on the critical path costs, as well as it is known; 0: it is not. */
-double tk_trace_result_record_ns(const struct tk_trace_result *r);
-
 struct tk_trace_results {
 	struct tk_trace_result at[TK_TRACE_KERNELS_MAX];
 	size_t count, runs;
@@ -230,8 +227,6 @@ static inline bool tk_trace_results_compare(const struct tk_trace_results *r)
 
 /* Sets "runs", "untraced_ns", "traced_ns" and "kernels" (docs/reference/kernel-reports.md). */
 void tk_trace_results_encode(const struct tk_trace_results *r, json_t *object);
-/* One of "kernels". */
-json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares);
 
 /* ---- a launch as a drawing ---- */
 

@@ -167,7 +167,8 @@ static int compare_kernel(const struct tk_trace_runs *base, const struct tk_trac
 	        &out->comparison, err);
 }
 
-double tk_trace_result_record_ns(const struct tk_trace_result *r)
+/* What a record on the critical path costs, as well as it is known; 0: it is not. */
+static double record_cost_ns(const struct tk_trace_result *r)
 {
 	double ns = isfinite(r->record_in_place_ns) ? r->record_in_place_ns : r->head.record_ns;
 	return isfinite(ns) ? ns : 0;
@@ -257,7 +258,7 @@ struct corrected {
 static void correct_paths(const struct tk_trace_result *r, struct corrected *out)
 {
 	const struct tk_trace_critical_path *c = &r->head.critical;
-	double record_ns = tk_trace_result_record_ns(r);
+	double record_ns = record_cost_ns(r);
 	out->block_other_ns =
 	        tk_trace_path_correct(&c->block, r->kernel.regions, record_ns, out->block_ns);
 	out->tile_other_ns =
@@ -307,7 +308,7 @@ static json_t *encode_regions(
 	return list;
 }
 
-json_t *tk_trace_result_encode(const struct tk_trace_result *r, bool compares)
+static json_t *encode_result(const struct tk_trace_result *r, bool compares)
 {
 	const struct tk_trace_summary *s = &r->head;
 	const struct tk_trace_path *block = &s->critical.block;
@@ -355,6 +356,6 @@ void tk_trace_results_encode(const struct tk_trace_results *r, json_t *object)
 	json_object_set_new(object, "traced_ns", tk_json_number(r->traced_ns));
 	for (size_t i = 0; i < r->count; i++)
 		json_array_append_new(
-		        kernels, tk_trace_result_encode(&r->at[i], tk_trace_results_compare(r)));
+		        kernels, encode_result(&r->at[i], tk_trace_results_compare(r)));
 	json_object_set_new(object, "kernels", kernels);
 }

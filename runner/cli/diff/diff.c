@@ -61,16 +61,16 @@ static int find_revisions(
 	return status;
 }
 
-/* Adds the measured revision of the tag for each upstream that has the tag. *tagged: how many have
- * it, measured or not. An unreachable upstream is a warning, or the error if no other has the
- * tag. */
+/* Adds the newest measured revision up to the tag for each upstream that has it. Queries the
+ * repositories of the upstreams; an unreachable one is a warning, or the error if no other has the
+ * tag. TK_EUSAGE: no upstream has it, or nothing so old was measured. */
 static int find_tag(struct tk_store *s, const struct tk_config *config, const char *tag,
-        struct baseline *found, size_t *tagged, struct tk_error *err)
+        struct baseline *found, struct tk_error *err)
 {
 	struct tk_error unreachable = {0};
+	bool is_tagged = false;
 	char ref[300];
 
-	*tagged = 0;
 	snprintf(ref, sizeof ref, "refs/tags/%.250s", tag);
 	for (size_t i = 0; i < config->upstream_count; i++) {
 		const struct tk_upstream_config *u = &config->upstreams[i];
@@ -87,37 +87,36 @@ static int find_tag(struct tk_store *s, const struct tk_config *config, const ch
 			unreachable = why;
 		if (query)
 			continue;
-		++*tagged;
+		is_tagged = true;
 		TRY(tk_store_select_int(s, measured_sql,
 		        TK_ARGS(u->name, (const char *)revision.id, revision.position), 0, &id,
 		        err));
 		if (id)
 			add(found, id);
 	}
-	if (unreachable.status && !*tagged)
+	if (unreachable.status && !is_tagged)
 		return tk_fail(err, unreachable.status, "tag %.100s: %s", tag, unreachable.message);
 	if (unreachable.status)
 		tk_log(TK_LOG_WARN, "unreachable", NULL, "tag %.100s: %s", tag,
 		        unreachable.message);
-	return TK_OK;
+	return found->count ? TK_OK
+	                    : tk_fail(err, TK_EUSAGE, "tag %.100s: %s", tag,
+	                              is_tagged ? "no revision up to it was measured"
+	                                        : "no upstream has it");
 }
 
-/* The newest measured revision up to a tag. Queries the repositories of the upstreams. TK_EUSAGE:
- * no upstream or several have the tag, or nothing so old was measured. */
 static int find_tagged(struct tk_store *s, const struct tk_config *config, const char *tag,
         int64_t *revision_id, struct tk_error *err)
 {
 	AUTO(baseline) found = {0};
-	size_t tagged = 0;
 
-	TRY(find_tag(s, config, tag, &found, &tagged, err));
-	if (found.count != 1)
-		return tk_fail(err, TK_EUSAGE, "tag %.100s: %s", tag,
-		        found.count ? "several upstreams have it; use the revision instead"
-		        : tagged    ? "no revision up to it was measured"
-		                    : "no upstream has it");
+	TRY(find_tag(s, config, tag, &found, err));
 	*revision_id = found.revisions[0];
-	return TK_OK;
+	return found.count == 1 ? TK_OK
+	                        : tk_fail(err, TK_EUSAGE,
+	                                  "tag %.100s: several upstreams have it; use the "
+	                                  "revision instead",
+	                                  tag);
 }
 
 static int find_revision(struct tk_store *s, const char *text, int64_t *id, struct tk_error *err)
@@ -272,20 +271,13 @@ static int resolve_range(struct tk_store *s, const struct tk_config *config,
 static int find_pinned(struct tk_store *s, const struct tk_config *config, const char *text,
         struct baseline *found, struct tk_error *err)
 {
-	size_t tagged;
-
-	if (strncmp(text, "pinned:", 7) == 0) {
-		TRY(find_revisions(s, text + 7, found, err));
-		return found->count ? TK_OK
-		                    : tk_fail(err, TK_EUSAGE,
-		                              "no revision in the history starts with \"%.100s\"",
-		                              text + 7);
-	}
-	TRY(find_tag(s, config, text + 4, found, &tagged, err));
-	return found->count ? TK_OK
-	                    : tk_fail(err, TK_EUSAGE, "tag %.100s: %s", text + 4,
-	                              tagged ? "no revision up to it was measured"
-	                                     : "no upstream has it");
+	if (strncmp(text, "pinned:", 7) != 0)
+		return find_tag(s, config, text + 4, found, err);
+	TRY(find_revisions(s, text + 7, found, err));
+	return found->count
+	               ? TK_OK
+	               : tk_fail(err, TK_EUSAGE,
+	                         "no revision in the history starts with \"%.100s\"", text + 7);
 }
 
 /* Sets the baseline of `options`, which points into *out. A revision counts in every upstream that
@@ -440,30 +432,22 @@ static int write_out(
 {
 	AUTO_TEXT data = NULL;
 	size_t size = 0;
-	FILE *f;
-	int status;
 
-	if (!opt.output) {
-		status = format->write(v, stdout, err);
-		return status || fflush(stdout) == 0 ? status
-		                                     : tk_fail_errno(err, "cannot write to stdout");
-	}
-	f = open_memstream(&data, &size);
-	if (!f)
-		return tk_fail_errno(err, "cannot write %s", opt.output);
-	status = format->write(v, f, err);
-	if (fclose(f) && !status)
-		status = tk_fail_errno(err, "cannot write %s", opt.output);
-	if (!status)
-		status = tk_file_write(opt.output, data, size, err);
-	return status;
+	if (!opt.output)
+		return format->write(v, stdout, err);
+	FILE *f = tk_check_memory(open_memstream(&data, &size));
+	int status = format->write(v, f, err);
+
+	fclose(f);
+	return status ? status : tk_file_write(opt.output, data, size, err);
 }
 
-static int show(const struct tk_globals *g, const struct tk_diff_report *report, int *code,
-        struct tk_error *err)
+/* Returns an exit code. */
+static int show(
+        const struct tk_globals *g, const struct tk_diff_report *report, struct tk_error *err)
 {
 	const struct format *format = &formats[opt.format];
-	struct tk_diff_view v = {.globals = g,
+	const struct tk_diff_view choice = {.globals = g,
 	        .report = report,
 	        .limit = opt.limit,
 	        .explicit_statuses = opt.only.is_given || opt.all,
@@ -472,6 +456,7 @@ static int show(const struct tk_globals *g, const struct tk_diff_report *report,
 	        .group = (enum tk_diff_group)(opt.group + 1),
 	        .site_url = opt.site_url ? opt.site_url : g->config->site_url,
 	        .first_bad_config = opt.first_bad ? g->config : NULL};
+	AUTO(tk_diff_view) v = choice;
 
 	tk_status_set_default(&opt.fail_on, g->config->fail_on);
 	memcpy(v.fail_on, opt.fail_on.has, sizeof v.fail_on);
@@ -480,12 +465,10 @@ static int show(const struct tk_globals *g, const struct tk_diff_report *report,
 	if (v.limit == SIZE_MAX)
 		v.limit = format->everything ? 0 : 50;
 	tk_diff_view_init(&v, format->everything);
-	int status = write_out(format, &v, err);
-	*code = v.is_found                            ? TK_EXIT_FOUND
-	        : report->compared || opt.allow_empty ? TK_EXIT_OK
-	                                              : TK_EXIT_INCOMPLETE;
-	tk_diff_view_free(&v);
-	return status;
+	TRY(write_out(format, &v, err));
+	return v.is_found                            ? TK_EXIT_FOUND
+	       : report->compared || opt.allow_empty ? TK_EXIT_OK
+	                                             : TK_EXIT_INCOMPLETE;
 }
 
 /* With other thresholds than those that decided when the night ended. */
@@ -501,39 +484,25 @@ static bool shows_newest_night(const struct tk_detect_options *d)
 	return opt.range.last == 1 && !opt.range.until && d->baseline == TK_BASELINE_WINDOW;
 }
 
-static int compare(const struct tk_globals *g, struct tk_detect_policy *policy,
-        struct baseline *baseline, struct tk_diff_range *range, struct tk_diff_report *report,
-        struct tk_error *err)
-{
-	struct tk_detect_options *d = &policy->options;
-
-	TRY(tk_detect_policy_load(g->config, opt.acks, policy, err));
-	override_policy(d);
-	TRY(resolve_range(g->store, g->config, &opt.range, opt.machine, d->now_s, range, err));
-	TRY(resolve_baseline(g->store, g->config,
-	        opt.baseline ? opt.baseline : g->config->thresholds.baseline, baseline, d, err));
-	range->machine = opt.machine;
-	range->filters = (const char *const *)opt.filters.items;
-	range->ignored = (const char *const *)opt.ignored.items;
-	return shows_newest_night(d) ? tk_detect_latest_nights(
-	                                       g->store, d, range, overrides_policy(), report, err)
-	                             : tk_detect_diff(g->store, d, range, report, err);
-}
-
 static int run_diff(struct tk_globals *g, struct tk_error *err)
 {
-	struct tk_diff_range range = {0};
-	struct tk_diff_report report = {0};
-	struct tk_detect_policy policy = {0};
-	struct baseline baseline = {0};
-	int code = TK_EXIT_OK, status = compare(g, &policy, &baseline, &range, &report, err);
+	struct tk_diff_range range = {.machine = opt.machine,
+	        .filters = (const char *const *)opt.filters.items,
+	        .ignored = (const char *const *)opt.ignored.items};
+	AUTO(tk_diff_report) report = {0};
+	AUTO(tk_detect_policy) policy = {0};
+	AUTO(baseline) baseline = {0};
+	struct tk_detect_options *d = &policy.options;
 
-	if (!status)
-		status = show(g, &report, &code, err);
-	tk_diff_report_free(&report);
-	tk_detect_policy_free(&policy);
-	baseline_free(&baseline);
-	return status ? status : code;
+	TRY(tk_detect_policy_load(g->config, opt.acks, &policy, err));
+	override_policy(d);
+	TRY(resolve_range(g->store, g->config, &opt.range, opt.machine, d->now_s, &range, err));
+	TRY(resolve_baseline(g->store, g->config,
+	        opt.baseline ? opt.baseline : g->config->thresholds.baseline, &baseline, d, err));
+	TRY(shows_newest_night(d) ? tk_detect_latest_nights(
+	                                    g->store, d, &range, overrides_policy(), &report, err)
+	                          : tk_detect_diff(g->store, d, &range, &report, err));
+	return show(g, &report, err);
 }
 
 const struct tk_command tk_command_diff = {.name = "diff",

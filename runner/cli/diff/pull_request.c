@@ -146,6 +146,8 @@ static void put_family(
 	size_t named = 0;
 
 	tk_diff_line_make(v, first, &l);
+	json_auto_t *texts = tk_diff_line_to_texts(&l);
+
 	snprintf(title, sizeof title, "%zu %s: %s on %s", members, l.status, l.r.backend,
 	        l.r.machine);
 	fprintf(out, "::%s title=", level);
@@ -162,11 +164,10 @@ static void put_family(
 	}
 	if (members > named)
 		tk_buf_add_printf(&text, " and %zu more", members - named);
-	if (*l.commits)
-		tk_buf_add_printf(
-		        &text, "; first bad %s%s%s", l.commits, *l.subject ? " " : "", l.subject);
-	if (*l.reason)
-		tk_buf_add_printf(&text, "; %s", l.reason);
+	AUTO_TEXT rest = tk_record_format(
+	        "[; first bad {commits}[ {subject}]][; {reason}]", TK_SHOW_PLAIN, texts);
+
+	tk_buf_add_str(&text, rest);
 	tk_github_put_escaped(out, tk_buf_cstr(&text), false);
 	fputc('\n', out);
 }

@@ -397,15 +397,12 @@ static int report_nights(struct report *r, struct tk_error *err)
 
 static int print(const struct report *r, struct tk_error *err)
 {
-	if (opt.json) {
-		json_dumpf(r->object, stdout, JSON_COMPACT);
-		putchar('\n');
-	} else {
-		TRY(tk_table_print(r->table, stdout, err));
-		printf("changepoints: %zu series, %zu level change%s\n", r->h.count, r->changes,
-		        r->changes == 1 ? "" : "s");
-	}
-	return fflush(stdout) == 0 ? TK_OK : tk_fail_errno(err, "cannot write to stdout");
+	if (opt.json)
+		return tk_json_write(json_incref(r->object), JSON_COMPACT, stdout, err);
+	TRY(tk_table_print(r->table, stdout, err));
+	printf("changepoints: %zu series, %zu level change%s\n", r->h.count, r->changes,
+	        r->changes == 1 ? "" : "s");
+	return TK_OK;
 }
 
 static int run_changepoints(struct tk_globals *g, struct tk_error *err)

@@ -78,14 +78,18 @@ static const char failures_sql[] =
         " LEFT JOIN series s ON s.id = r.series_id WHERE r.night_id = ?1 AND r.outcome NOT IN"
         "  ('ok', 'throttled', 'unstable', 'unsupported') ORDER BY r.seq, r.id";
 
-/* How near the timings of the night are to the peaks of their devices. */
+/* How near the timings of the night are to the peaks of their devices; no row: none is known. */
 static const char peak_sql[] =
-        "SELECT s.slug AS best_series,"
-        "  s.flops / r.value / peak_gflop_per_s(s.problem, s.device_name) AS best"
-        " FROM run_v r JOIN series_v s ON s.id = r.series_id WHERE r.night_id = ?1"
-        "  AND s.role = 'suite' AND s.unit = 'ns' AND s.flops > 0 AND r.value > 0"
-        "  AND r.outcome IN ('ok', 'throttled', 'unstable')"
-        "  AND peak_gflop_per_s(s.problem, s.device_name) IS NOT NULL ORDER BY best DESC";
+        "WITH share AS (SELECT s.slug,"
+        "  s.flops / r.value / peak_gflop_per_s(s.problem, s.device_name) AS share"
+        "  FROM run_v r JOIN series_v s ON s.id = r.series_id WHERE r.night_id = ?1"
+        "   AND s.role = 'suite' AND s.unit = 'ns' AND s.flops > 0 AND r.value > 0"
+        "   AND r.outcome IN ('ok', 'throttled', 'unstable')),"
+        " ranked AS (SELECT slug, share, row_number() OVER (ORDER BY share DESC) AS i,"
+        "  count(*) OVER () AS n FROM share WHERE share IS NOT NULL)"
+        " SELECT slug AS best_series, share AS best, n AS count,"
+        "  (SELECT avg(share) FROM ranked WHERE i IN ((n + 1) / 2, n / 2 + 1)) AS median"
+        " FROM ranked WHERE i = 1";
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -207,22 +211,6 @@ static int print_nights(const struct tk_globals *g, json_t *nights, struct tk_er
 
 /* ---- one night ------------------------------------------------------------------------------- */
 
-/* From the shares of all timings, the best first. Frees `shares`. */
-static json_t *summarize_peak(json_t *shares)
-{
-	size_t count = json_array_size(shares);
-	double above = tk_record_number(json_array_get(shares, (count - 1) / 2), "best"),
-	       below = tk_record_number(json_array_get(shares, count / 2), "best");
-	json_t *peak = count ? json_incref(json_array_get(shares, 0)) : json_null();
-
-	if (count) {
-		json_object_set_new(peak, "count", json_integer((json_int_t)count));
-		json_object_set_new(peak, "median", json_real((above + below) / 2));
-	}
-	json_decref(shares);
-	return peak;
-}
-
 static int print_list(const struct tk_globals *g, const struct tk_column *columns,
         const json_t *night, const char *member, struct tk_error *err)
 {
@@ -235,15 +223,17 @@ static int print_list(const struct tk_globals *g, const struct tk_column *column
 
 static int show_night(const struct tk_globals *g, json_t *nights, int64_t id, struct tk_error *err)
 {
-	json_t *night = json_array_get(nights, 0), *shares;
+	static const struct {
+		const char *member, *sql;
+	} lists[] = {
+	        {"stages", stages_sql}, {"upstreams", upstreams_sql}, {"failures", failures_sql}};
+	json_t *night = json_array_get(nights, 0), *peak;
 
-	TRY(tk_records_select_member(g->store, stages_sql, TK_ARGS(id), night, "stages", err));
-	TRY(tk_records_select_member(
-	        g->store, upstreams_sql, TK_ARGS(id), night, "upstreams", err));
-	TRY(tk_records_select_member(g->store, failures_sql, TK_ARGS(id), night, "failures", err));
-	TRY(tk_records_select_member(g->store, peak_sql, TK_ARGS(id), night, "peak_share", err));
-	shares = json_incref(json_object_get(night, "peak_share"));
-	json_object_set_new(night, "peak_share", summarize_peak(shares));
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		TRY(tk_records_select_member(
+		        g->store, lists[i].sql, TK_ARGS(id), night, lists[i].member, err));
+	TRY(tk_records_select_one(g->store, peak_sql, TK_ARGS(id), &peak, err));
+	json_object_set_new(night, "peak_share", peak ? peak : json_null());
 	if (opt.json)
 		return tk_command_print_json(json_incref(night), err);
 	TRY(print_nights(g, nights, err));

@@ -1,6 +1,7 @@
 /* The system, CPU and memory, from /proc and /sys, and this part of `tracker doctor`. Containers
  * hide much of it: everything may be missing. */
 #include <ctype.h>
+#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
@@ -91,18 +92,14 @@ static int count_cores(int logical)
 	return cores;
 }
 
-static int count_matching(const char *dir, const char *prefix)
+static int count_nodes(void)
 {
-	char **names;
-	size_t count, n = strlen(prefix);
-	int found = 0;
+	glob_t found = {0};
+	bool exist = glob("/sys/devices/system/node/node[0-9]*", 0, NULL, &found) == 0;
+	int count = exist ? (int)found.gl_pathc : 0;
 
-	if (tk_dir_list(dir, &names, &count, NULL) != 0)
-		return 0;
-	for (size_t i = 0; i < count; i++)
-		found += strncmp(names[i], prefix, n) == 0 && isdigit((unsigned char)names[i][n]);
-	tk_names_free(names, count);
-	return found;
+	globfree(&found);
+	return count;
 }
 
 static json_t *cache(int i, int level)
@@ -168,7 +165,7 @@ static json_t *inspect_cpu(void)
 	        cores ? json_integer(cores) : json_null(), "smt", text_or_null(smt), "governor",
 	        text_or_null(governor), "turbo", turbo(), "load_1m",
 	        getloadavg(&load, 1) == 1 ? json_real(load) : json_null(), "numa_nodes",
-	        count_matching("/sys/devices/system/node", "node"), "caches", caches());
+	        count_nodes(), "caches", caches());
 }
 
 /* Of /proc/meminfo, which has kB. */

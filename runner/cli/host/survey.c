@@ -167,10 +167,12 @@ static const struct {
         {"iree", "iree-base-compiler", true},
 };
 
-static const char program[] =
-        "import importlib.metadata as m, sys\n"
-        "for line in m.distributions():\n"
-        "    print((line.metadata['Name'] or '').lower().replace('_', '-'), line.version)\n";
+static const char program[] = "import importlib.metadata as m\n"
+                              "for i, name in enumerate('%s'.split()):\n"
+                              "    try:\n"
+                              "        print(i, m.version(name))\n"
+                              "    except m.PackageNotFoundError:\n"
+                              "        pass\n";
 
 /* The text goes into a configuration file. */
 static bool is_version(const char *text)
@@ -181,42 +183,31 @@ static bool is_version(const char *text)
 	return *text != '\0';
 }
 
-/* One line, "numpy 2.2.6". */
-static void add_line(struct tk_python_packages *p, char *line)
-{
-	char *space = strchr(line, ' ');
-	if (!space || !is_version(space + 1))
-		return;
-	*space = '\0';
-	for (size_t i = 0; i < COUNT; i++)
-		if (strcmp(line, rows[i].package) == 0 && !p->list[i].version)
-			p->list[i].version = space + 1;
-}
-
-static void keep_found(struct tk_python_packages *p)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < COUNT; i++)
-		if (p->list[i].version)
-			p->list[found++] = (struct tk_config_host_package){rows[i].adapter,
-			        rows[i].package, p->list[i].version, rows[i].is_compiler};
-	p->list[found] = (struct tk_config_host_package){0};
-}
-
+/* A line of the program is a position in `rows` and a version. */
 void tk_python_packages_find(struct tk_python_packages *p)
 {
-	static const char *const argv[] = {"python3", "-I", "-c", program, NULL};
+	AUTO(tk_buf) names = TK_BUF_INIT;
+	char *rest, *line, *version;
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNT; i++)
+		tk_buf_add_printf(&names, "%s ", rows[i].package);
+	AUTO_TEXT text = tk_sprintf(program, tk_buf_cstr(&names));
+	const char *const argv[] = {"python3", "-I", "-c", text, NULL};
 	const struct tk_process_spec spec = {
 	        .argv = argv, .deadline_s = DEADLINE_S, .capture_max = 1 << 20};
-	char *rest, *line;
 
 	*p = (struct tk_python_packages){0};
 	if (tk_process_run(&spec, &p->result, NULL))
 		return;
 	rest = p->result.exit_code == 0 ? p->result.out.data : NULL;
-	while (rest && (line = strsep(&rest, "\n")))
-		add_line(p, line);
-	keep_found(p);
+	while (rest && count < COUNT && (line = strsep(&rest, "\n"))) {
+		const size_t i = strtoul(line, &version, 10);
+
+		if (*version++ == ' ' && i < COUNT && is_version(version))
+			p->list[count++] = (struct tk_config_host_package){
+			        rows[i].adapter, rows[i].package, version, rows[i].is_compiler};
+	}
 }
 
 void tk_python_packages_free(struct tk_python_packages *p)

@@ -230,9 +230,8 @@ static int print_text(const struct session *s, json_t *document, struct tk_error
 		json_object_set_new(document, "cost",
 		        tk_json_number(s->results.traced_ns / s->results.untraced_ns - 1));
 	tk_record_write(stdout,
-	        "{title} by {backend} on {device_model}[: {untraced_ns:ns}, {traced_ns:ns} while "
-	        "it "
-	        "records ({cost:signed})]\n",
+	        "{title} by {backend} on {device_model}"
+	        "[: {untraced_ns:ns}, {traced_ns:ns} while it records ({cost:signed})]\n",
 	        document);
 	for (i = 0; opt.head && i < TK_AB_SIDES; i++)
 		printf("%s: %s (%.12s %s)\n", r->side[i].name, r->side[i].spec,
