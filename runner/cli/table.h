@@ -5,13 +5,12 @@
  * file. An empty table prints nothing. */
 #ifndef TK_TABLE_H
 #define TK_TABLE_H
+#include "base/base.h"
 #include "store/query/record.h"
 #include "store/select.h"
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 
-struct tk_error;
 struct tk_globals;
 struct tk_store;
 struct tk_table;
@@ -89,6 +88,7 @@ int tk_table_finish(struct tk_table *t, FILE *out, struct tk_error *err);
 /* After printing: the column had values but was dropped. */
 bool tk_table_is_dropped(const struct tk_table *t, const char *column);
 void tk_table_free(struct tk_table *t);
+TK_AUTO_PTR(tk_table)
 
 /* ---- lists of the history -------------------------------------------------------------------- */
 

@@ -176,9 +176,8 @@ static void print_reasons(
 static int print_group(
         const struct tk_diff_view *v, size_t from, size_t to, FILE *out, struct tk_error *err)
 {
-	struct tk_table *t = tk_table_new(v->globals, columns);
+	AUTO_PTR(tk_table) t = tk_table_new(v->globals, columns);
 	struct tk_diff_line l;
-	int status;
 
 	if (v->group != TK_DIFF_GROUP_NONE)
 		print_heading(v, v->rows[from], to - from, out);
@@ -187,13 +186,12 @@ static int print_group(
 			tk_diff_line_make(v, i, &l);
 			add_row(t, &l);
 		}
-	status = tk_table_print(t, out, err);
-	if (!status && tk_table_is_dropped(t, "WHY"))
+	TRY(tk_table_print(t, out, err));
+	if (tk_table_is_dropped(t, "WHY"))
 		print_reasons(v, from, to, tk_table_is_dropped(t, "FIRST BAD"), out);
-	tk_table_free(t);
 	if (v->group != TK_DIFF_GROUP_NONE)
 		fputc('\n', out);
-	return status;
+	return TK_OK;
 }
 
 static bool is_same_environment(const struct tk_diff_row *a, const struct tk_diff_row *b)

@@ -291,18 +291,6 @@ static int read_histories(struct histories *h, struct tk_error *err)
 	return TK_OK;
 }
 
-static void histories_free(struct histories *h)
-{
-	json_decref(h->names);
-	json_decref(h->words);
-	free(h->points);
-	free(h->series);
-	free(h->settings);
-	free(h->value);
-	free(h->day);
-	free(h->environment);
-}
-
 /* ---- the report ------------------------------------------------------------------------------ */
 
 /* A table for people or an object for programs. */
@@ -312,6 +300,20 @@ struct report {
 	struct tk_table *table;
 	json_t *object;
 };
+
+static void report_free(struct report *r)
+{
+	json_decref(r->h.names);
+	json_decref(r->h.words);
+	free(r->h.points);
+	free(r->h.series);
+	free(r->h.settings);
+	free(r->h.value);
+	free(r->h.day);
+	free(r->h.environment);
+	tk_table_free(r->table);
+	json_decref(r->object);
+}
 
 /* As the file has its days: a date where one of them is a date, else the number. */
 static void set_day(struct report *r, const char *column, size_t i, size_t index)
@@ -395,29 +397,18 @@ static int report_nights(struct report *r, struct tk_error *err)
 	return status;
 }
 
-static int print(const struct report *r, struct tk_error *err)
-{
-	if (opt.json)
-		return tk_json_write(json_incref(r->object), JSON_COMPACT, stdout, err);
-	TRY(tk_table_print(r->table, stdout, err));
-	printf("changepoints: %zu series, %zu level change%s\n", r->h.count, r->changes,
-	        r->changes == 1 ? "" : "s");
-	return TK_OK;
-}
-
 static int run_changepoints(struct tk_globals *g, struct tk_error *err)
 {
-	struct report r = {.table = tk_table_new(g, columns), .object = json_object()};
-	int status = read_histories(&r.h, err);
+	AUTO(report) r = {.table = tk_table_new(g, columns), .object = json_object()};
 
-	if (!status)
-		status = opt.online ? report_nights(&r, err) : report_all(&r, err);
-	if (!status)
-		status = print(&r, err);
-	tk_table_free(r.table);
-	json_decref(r.object);
-	histories_free(&r.h);
-	return status;
+	TRY(read_histories(&r.h, err));
+	TRY(opt.online ? report_nights(&r, err) : report_all(&r, err));
+	if (opt.json)
+		return tk_json_write(json_incref(r.object), JSON_COMPACT, stdout, err);
+	TRY(tk_table_print(r.table, stdout, err));
+	printf("changepoints: %zu series, %zu level change%s\n", r.h.count, r.changes,
+	        r.changes == 1 ? "" : "s");
+	return TK_OK;
 }
 
 const struct tk_command tk_command_changepoints = {.name = "changepoints",

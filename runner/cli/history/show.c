@@ -119,17 +119,13 @@ static int64_t id_at(const json_t *found, size_t i)
 
 static int show_list(const struct tk_globals *g, const json_t *found, struct tk_error *err)
 {
-	struct tk_table *t = tk_table_new(g, list_columns);
-	json_t *list = json_array();
-	int status = TK_OK;
+	AUTO_PTR(tk_table) t = tk_table_new(g, list_columns);
+	json_auto_t *list = json_array();
 
-	for (size_t i = 0; !status && i < json_array_size(found); i++)
-		status = add_series(g, id_at(found, i), t, list, err);
-	if (!status)
-		return tk_records_finish(t, list, opt.json, err);
-	json_decref(list);
-	tk_table_free(t);
-	return status;
+	for (size_t i = 0; i < json_array_size(found); i++)
+		TRY(add_series(g, id_at(found, i), t, list, err));
+	return opt.json ? tk_command_print_json(json_incref(list), err)
+	                : tk_table_print(t, stdout, err);
 }
 
 /* ---- one series ------------------------------------------------------------------------------ */

@@ -293,52 +293,43 @@ static void check_sandbox(struct doctor *d)
 
 /* ---- what makes measurements noisy ----------------------------------------------------------- */
 
-static void advise_cpu(struct doctor *d)
-{
-	const char *governor = tk_record_text(d->report, "cpu.governor");
-	double load = tk_record_number(d->report, "cpu.load_1m"),
-	       usable = tk_record_number(d->report, "cpu.usable"),
-	       logical = tk_record_number(d->report, "cpu.logical");
-
-	if (*governor && strcmp(governor, "performance") != 0)
-		add_line(d, "advice",
-		        "CPU governor \"%s\" changes the clocks with the load; fix them with "
-		        "`cpupower frequency-set -g performance`",
-		        governor);
-	if (json_is_true(tk_record_get(d->report, "cpu.turbo")))
-		add_line(d, "advice",
-		        "turbo is on: clocks depend on temperature and on other cores; turn it off "
-		        "to compare nights");
-	if (strcmp(tk_record_text(d->report, "cpu.smt"), "on") == 0)
-		add_line(d, "advice",
-		        "SMT is on: two threads share a core; set `threads` to the number of "
-		        "cores");
-	if (load > 0.5 * usable)
-		add_line(d, "advice",
-		        "load average %.1f on %.0f CPUs: other processes disturb the measurements",
-		        load, usable);
-	if (usable < logical)
-		add_line(d, "advice", "only %.0f of %.0f CPUs are usable", usable, logical);
-}
-
 static void check_noise(struct doctor *d)
 {
-	const json_t *quota = tk_record_get(d->report, "limits.cpus");
+	const json_t *r = d->report;
+	const char *governor = tk_record_text(r, "cpu.governor");
+	double load = tk_record_number(r, "cpu.load_1m"),
+	       usable = tk_record_number(r, "cpu.usable");
+	const struct {
+		bool applies;
+		const char *template;
+	} advice[] = {{*governor && strcmp(governor, "performance") != 0,
+	                      "CPU governor \"{cpu.governor}\" changes the clocks with the load; "
+	                      "fix them with `cpupower frequency-set -g performance`"},
+	        {json_is_true(tk_record_get(r, "cpu.turbo")),
+	                "turbo is on: clocks depend on temperature and on other cores; turn it off "
+	                "to compare nights"},
+	        {strcmp(tk_record_text(r, "cpu.smt"), "on") == 0,
+	                "SMT is on: two threads share a core; set `threads` to the number of "
+	                "cores"},
+	        {load > 0.5 * usable, "load average {cpu.load_1m} on {cpu.usable} CPUs: other "
+	                              "processes disturb the measurements"},
+	        {usable < tk_record_number(r, "cpu.logical"),
+	                "only {cpu.usable} of {cpu.logical} CPUs are usable"},
+	        {tk_record_number(r, "limits.cpus") < usable,
+	                "the control group allows {limits.cpus} CPUs: kernels are throttled when "
+	                "the quota is spent"},
+	        {json_is_true(tk_record_get(r, "system.virtual")),
+	                "virtual machine: host clocks and other guests are invisible; rely on the "
+	                "control problem"},
+	        {!has_tool(d, "ccache"),
+	                "ccache is not installed: building neighbouring revisions takes longer"}};
 
-	advise_cpu(d);
-	if (json_is_real(quota) &&
-	        json_real_value(quota) < tk_record_number(d->report, "cpu.usable"))
-		add_line(d, "advice",
-		        "the control group allows %.2g CPUs: kernels are throttled when the quota "
-		        "is spent",
-		        json_real_value(quota));
-	if (json_is_true(tk_record_get(d->report, "system.virtual")))
-		add_line(d, "advice",
-		        "virtual machine: host clocks and other guests are invisible; rely on the "
-		        "control problem");
-	if (!has_tool(d, "ccache"))
-		add_line(d, "advice",
-		        "ccache is not installed: building neighbouring revisions takes longer");
+	for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+		AUTO_TEXT text = tk_record_format(advice[i].template, TK_SHOW_PLAIN, r);
+
+		if (advice[i].applies)
+			add_line(d, "advice", "%s", text ? text : advice[i].template);
+	}
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
