@@ -74,7 +74,7 @@ int tk_zstd_decompress(
 
 struct writer {
 	struct archive *a;
-	const char *dir;
+	const char *dir, *below; /* what is walked, and its name in the archive; "": the top */
 };
 
 static int fail_archive(struct tk_error *err, struct archive *a, const char *what)
@@ -107,13 +107,14 @@ static int write_entry(void *arg, const char *relative, const struct stat *st, s
 {
 	struct writer *w = arg;
 	AUTO_TEXT path = tk_path_join(w->dir, relative);
+	AUTO_TEXT name = tk_path_join(w->below, relative);
 	char link[PATH_MAX];
 	int status = TK_OK;
 
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
 		return TK_OK;
 	struct archive_entry *e = archive_entry_new();
-	archive_entry_set_pathname(e, relative);
+	archive_entry_set_pathname(e, name);
 	archive_entry_set_filetype(e, st->st_mode & S_IFMT);
 	archive_entry_set_perm(e, st->st_mode & 0111 ? 0755 : 0644);
 	archive_entry_set_mtime(e, 0, 0);
@@ -126,15 +127,17 @@ static int write_entry(void *arg, const char *relative, const struct stat *st, s
 		archive_entry_set_symlink(e, link);
 	}
 	if (archive_write_header(w->a, e) != ARCHIVE_OK)
-		status = fail_archive(err, w->a, relative);
+		status = fail_archive(err, w->a, name);
 	else if (S_ISREG(st->st_mode))
 		status = write_content(w->a, path, err);
 	archive_entry_free(e);
 	return status;
 }
 
-int tk_archive_write(const char *archive_path, const char *dir, struct tk_error *err)
+int tk_archive_write(
+        const char *archive_path, const char *dir, const char *const *names, struct tk_error *err)
 {
+	static const char *const whole[] = {"", NULL};
 	AUTO_TEXT temp = tk_sprintf("%s.tmp%ld", archive_path, (long)getpid());
 	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666),
 	    status = TK_OK;
@@ -148,8 +151,10 @@ int tk_archive_write(const char *archive_path, const char *dir, struct tk_error 
 	        archive_write_set_options(a, "pax:hdrcharset=BINARY") != ARCHIVE_OK ||
 	        archive_write_open_fd(a, fd) != ARCHIVE_OK)
 		status = fail_archive(err, a, archive_path);
-	if (!status)
-		status = tk_dir_walk(dir, write_entry, &(struct writer){a, dir}, err);
+	for (const char *const *name = names ? names : whole; !status && *name; name++) {
+		AUTO_TEXT folder = tk_path_join(dir, *name);
+		status = tk_dir_walk(folder, write_entry, &(struct writer){a, folder, *name}, err);
+	}
 	if (archive_write_close(a) != ARCHIVE_OK && !status)
 		status = fail_archive(err, a, archive_path);
 	archive_write_free(a);

@@ -344,8 +344,6 @@ int tk_dir_create(
         const char *path, struct tk_error *err); /* with parents; an existing folder is fine */
 int tk_dir_remove(const char *path,
         struct tk_error *err); /* the whole tree, never following links; absent is fine */
-int tk_dir_copy(const char *from, const char *to,
-        struct tk_error *err); /* regular files, folders, links, modes */
 /* Visits everything below dir, not dir itself: sorted by name in each folder, a folder before its
  * content, links not followed. `relative` is the path below dir. A visit that returns non-zero ends
  * the walk with that status. */
@@ -514,8 +512,10 @@ void tk_serializer_free(struct tk_serializer *n);
 int tk_zstd_compress(const void *data, size_t len, struct tk_buf *out, struct tk_error *err);
 int tk_zstd_decompress(
         const void *data, size_t len, size_t max_bytes, struct tk_buf *out, struct tk_error *err);
-int tk_archive_write(const char *archive_path, const char *dir,
-        struct tk_error *err); /* the content of dir, sorted, no owners, mtime 0 */
+/* The content of dir, or of these folders in it (NULL: all, otherwise NULL ends them), sorted, no
+ * owners, mtime 0. */
+int tk_archive_write(
+        const char *archive_path, const char *dir, const char *const *names, struct tk_error *err);
 int tk_archive_extract(
         const char *archive_path, const char *dir, size_t max_bytes, struct tk_error *err);
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -240,66 +239,6 @@ uint64_t tk_dir_disk_bytes(const char *path)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd < 0 ? 0 : count_disk_bytes(fd, 0);
-}
-
-/* ---- copying ---- */
-
-static int copy_file(const char *from, const char *to, mode_t mode)
-{
-	int in = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), out, status;
-	ssize_t n = 1;
-
-	if (in < 0)
-		return -1;
-	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
-	while (out >= 0 && n > 0)
-		n = sendfile(out, in, NULL, 1 << 30);
-	status = out < 0 || n < 0 ? -1 : 0;
-	if (out >= 0) {
-		fchmod(out, mode & 0777);
-		if (close(out) != 0)
-			status = -1;
-	}
-	close(in);
-	return status;
-}
-
-static int copy_link(const char *from, const char *to)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(from, target, sizeof target - 1);
-
-	if (n < 0)
-		return -1;
-	target[n] = '\0';
-	return symlink(target, to);
-}
-
-struct copy {
-	const char *from, *to;
-};
-
-static int copy_entry(void *arg, const char *relative, const struct stat *st, struct tk_error *err)
-{
-	struct copy *c = arg;
-	AUTO_TEXT from = tk_path_join(c->from, relative);
-	AUTO_TEXT to = tk_path_join(c->to, relative);
-	int status = 0;
-
-	if (S_ISDIR(st->st_mode))
-		status = mkdir(to, (st->st_mode & 0777) | 0700) != 0 && errno != EEXIST ? -1 : 0;
-	else if (S_ISREG(st->st_mode))
-		status = copy_file(from, to, st->st_mode);
-	else if (S_ISLNK(st->st_mode))
-		status = copy_link(from, to);
-	return status ? tk_fail_errno(err, "copying %s to %s", from, to) : TK_OK;
-}
-
-int tk_dir_copy(const char *from, const char *to, struct tk_error *err)
-{
-	struct copy c = {from, to};
-	TRY(tk_dir_create(to, err));
-	return tk_dir_walk(from, copy_entry, &c, err);
 }
 
 int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err)

@@ -2,7 +2,6 @@
  * another machine. */
 #include "build/build.h"
 #include "build/build_internal.h"
-#include "build/elf.h"
 #include "core/kernel_package.h"
 #include <sys/stat.h>
 

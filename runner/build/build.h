@@ -99,9 +99,9 @@ const struct tk_artifact_backend *tk_artifact_find_backend(
 /* From the cache; counts as a use. TK_ENOTFOUND: the cache has none with this key. */
 int tk_artifact_load(
         const char *cache_dir, const char *key, struct tk_artifact **out, struct tk_error *err);
-/* Writes a .tar.zst. */
-int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
-        const char *file, struct tk_error *err);
+/* Writes a .tar.zst. NULL ends the keys. */
+int tk_artifact_export(
+        const char *cache_dir, const char *const *keys, const char *file, struct tk_error *err);
 /* Checks manifests, file hashes and code hashes before anything enters the cache. *imported: how
  * many artifacts were new. keys (may be NULL): all keys of the file, freed with tk_names_free. */
 int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported, char ***keys,

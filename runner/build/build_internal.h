@@ -63,4 +63,99 @@ bool tk_build_log_has_disk_full(const char *log_path);
 /* Whether the system ended the build: a compiler that was killed, or had no memory. */
 bool tk_build_log_has_killed_tool(const char *log_path);
 
+/* ---- elf.c: a shared object, its code, data, symbols, relocations and run path. Lists are sorted by
+ * the address that their elements begin with. ---- */
+
+/* A relocated place in code or data. */
+struct tk_elf_reloc {
+	uint64_t address;
+	uint32_t width;   /* bytes */
+	uint32_t type;    /* R_X86_64_..., R_AARCH64_... */
+	char *target;     /* what it refers to, independent of the layout: "memcpy",
+	                   * "sgemm_kernel+16", ".rodata:text", ".rodata:0000803f" (content of an
+	                   * unnamed constant) */
+	uint64_t unnamed; /* address of the unnamed data that it refers to; 0: none */
+};
+
+/* A named function, or named data in the file. The name is valid until tk_elf_free(). */
+struct tk_elf_symbol {
+	uint64_t address, size;
+	const char *name;
+	bool exported;
+};
+
+struct tk_elf_section {
+	uint64_t address;
+	const unsigned char *data;
+	size_t size;
+	const char *name;
+	enum tk_elf_kind { TK_ELF_CODE, TK_ELF_DATA, TK_ELF_DEVICE_CODE } kind;
+};
+
+struct tk_elf {
+	struct tk_elf_section *sections; /* code, data in the file and GPU code, in file order */
+	size_t section_count;
+	struct tk_elf_symbols {
+		struct tk_elf_symbol *list; /* without aliases */
+		size_t count;
+	} functions, objects;
+	bool stripped;               /* only exported symbols have names */
+	struct tk_elf_reloc *relocs; /* empty if the object keeps none */
+	size_t reloc_count;
+	const char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
+	int fd;
+	struct Elf *elf; /* of libelf */
+	unsigned machine;
+};
+
+/* TK_EDATA: not a 64-bit shared object. Free with tk_elf_free, also after a failure. */
+int tk_elf_open(const char *path, struct tk_elf *elf, struct tk_error *err);
+void tk_elf_free(struct tk_elf *elf);
+
+/* The section that holds all of [address, address + size); NULL: none. */
+const struct tk_elf_section *tk_elf_find_section(
+        const struct tk_elf *elf, uint64_t address, uint64_t size);
+/* Index of the first relocation at or after `address`. */
+size_t tk_elf_find_reloc(const struct tk_elf *elf, uint64_t address);
+/* Length of `name` without a number that the compiler added: "CSWTCH" of "CSWTCH.12". */
+size_t tk_elf_stem_length(const char *name);
+
+/* ---- device_code.c: the machine code of GPU kernels, for its hash. What the kernels are made of
+ * (registers, instructions) is read by kernels/gpu/kernel_facts.py. ---- */
+
+struct tk_device_kernel {
+	char *name;         /* mangled */
+	char processor[16]; /* "sm_90", "gfx942" */
+	unsigned arch;      /* its number: 90, 0x942 */
+	const unsigned char *code;
+	size_t size;
+};
+
+/* Other bytes that decide the result: constants, initialised variables, called functions, and whole
+ * PTX images. */
+struct tk_device_data {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+struct tk_device_code {
+	struct tk_device_kernel *kernels; /* by processor and name */
+	size_t kernel_count;
+	struct tk_device_data *data;
+	size_t data_count;
+	size_t unreadable_count; /* damaged images and unknown formats */
+	size_t unpacked_bytes;   /* of all packed images */
+	struct tk_device_image *images;
+	size_t image_count;
+};
+
+/* Reads `bytes`, which must live as long as *out; the caller frees that. `what`: the name of a section
+ * with images (".nv_fatbin", ".hip_fatbin..."), or the processor ("sm_90a", "gfx942") of one code
+ * object, an ELF. Images that are damaged, unknown or beyond TK_DEVICE_CODE_UNPACKED_MAX count as
+ * unreadable. */
+#define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
+void tk_device_code_read(
+        const char *what, const unsigned char *bytes, size_t size, struct tk_device_code *out);
+void tk_device_code_free(struct tk_device_code *c);
+
 #endif

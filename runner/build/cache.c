@@ -188,38 +188,21 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 
 /* ---- bundles ---- */
 
-/* A new folder beside the artifacts, from which one can be renamed into the cache. */
-static int create_temp(const char *cache_dir, char **temp, struct tk_error *err)
+int tk_artifact_export(
+        const char *cache_dir, const char *const *keys, const char *file, struct tk_error *err)
 {
 	AUTO_TEXT artifacts = artifacts_dir(cache_dir);
-	TRY(tk_dir_create(artifacts, err));
-	return tk_dir_create_temp(artifacts, ".new-", temp, err);
-}
-
-int tk_artifact_export(const char *cache_dir, const char *const *keys, size_t count,
-        const char *file, struct tk_error *err)
-{
-	AUTO_TEXT temp = NULL;
-	if (!count)
+	if (!*keys)
 		return tk_fail(err, TK_EUSAGE, "nothing to export");
-	TRY(create_temp(cache_dir, &temp, err));
-	int status = TK_OK;
-	for (size_t i = 0; !status && i < count; i++) {
-		struct tk_artifact *a = NULL;
-		AUTO_TEXT target = tk_path_join(temp, keys[i]);
-		status = tk_artifact_load(cache_dir, keys[i], &a, err);
-		if (!status && a->status != TK_BUILD_OK)
-			status = tk_fail(err, TK_EUSAGE,
+	for (const char *const *key = keys; *key; key++) {
+		AUTO_PTR(tk_artifact) a = NULL;
+		TRY(tk_artifact_load(cache_dir, *key, &a, err));
+		if (a->status != TK_BUILD_OK)
+			return tk_fail(err, TK_EUSAGE,
 			        "the artifact %.12s is of a failed build, which is not exported",
-			        keys[i]);
-		if (!status)
-			status = tk_dir_copy(a->dir, target, err);
-		tk_artifact_free(a);
+			        *key);
 	}
-	if (!status)
-		status = tk_archive_write(file, temp, err);
-	tk_dir_remove(temp, NULL);
-	return status;
+	return tk_archive_write(file, artifacts, keys, err);
 }
 
 static int check_folder(const char *temp, const char *key, struct tk_error *err)
@@ -287,7 +270,9 @@ int tk_artifact_import(const char *cache_dir, const char *file, size_t *imported
         size_t *count, struct tk_error *err)
 {
 	AUTO_TEXT temp = NULL;
-	TRY(create_temp(cache_dir, &temp, err));
+	AUTO_TEXT artifacts = artifacts_dir(cache_dir);
+	TRY(tk_dir_create(artifacts, err));
+	TRY(tk_dir_create_temp(artifacts, ".new-", &temp, err));
 	int status = tk_archive_extract(file, temp, BUNDLE_MAX, err);
 	if (!status && (status = import_all(cache_dir, temp, imported, keys, count, err)))
 		tk_error_add_context(err, "%s", file);

@@ -2,8 +2,6 @@
  * hashes, whatever the commit. */
 #include "base/base.h"
 #include "build/build_internal.h"
-#include "build/device_code.h"
-#include "build/elf.h"
 #include <fnmatch.h>
 
 /* Adds the bytes of [address, address + size); a relocated place counts as its offset, type and

@@ -6,13 +6,12 @@
  * AMD: .hip_fatbin holds bundles one after the other, one for each file that hipcc compiled, packed
  * or not (Clang documentation, "Clang Offload Bundler"); in a bundle is an ELF for each processor
  * (LLVM documentation, "User Guide for AMDGPU Backend", code object V4 and later). */
-#include "build/device_code.h"
-#include "base/base.h"
+#include "build/build_internal.h"
 #include <gelf.h>
 
 struct tk_device_image {
 	Elf *elf;
-	struct tk_buf unpacked; /* empty if the section is used in place */
+	struct tk_buf unpacked;
 };
 
 static void add_kernel(struct tk_device_code *c, const char *name, size_t name_len,
@@ -37,38 +36,37 @@ static void add_data(struct tk_device_code *c, const void *bytes, size_t size)
 	c->data[c->data_count++] = (struct tk_device_data){bytes, size};
 }
 
-/* Takes ownership of `unpacked` (may be NULL). */
-static struct tk_device_image *add_image(struct tk_device_code *c, struct tk_buf *unpacked)
+/* Frees both with the code; either may be empty. */
+static void keep(struct tk_device_code *c, Elf *elf, struct tk_buf unpacked)
 {
 	c->images = tk_reallocarray(c->images, c->image_count + 1, sizeof *c->images);
-	struct tk_device_image *image = &c->images[c->image_count++];
-	*image = (struct tk_device_image){0};
-	if (unpacked)
-		image->unpacked = *unpacked;
-	return image;
+	c->images[c->image_count++] = (struct tk_device_image){elf, unpacked};
 }
 
-/* Appends the unpacked bytes to *out, which is to be freed in any case. False: damaged or too
- * large. */
-static bool unpack(struct tk_device_code *c, const void *bytes, size_t size, struct tk_buf *out)
+/* False: damaged or too large. */
+static bool unpack(struct tk_device_code *c, const void *bytes, size_t size,
+        const unsigned char **out, size_t *out_size)
 {
 	const size_t left = TK_DEVICE_CODE_UNPACKED_MAX - c->unpacked_bytes;
-	if (!left || tk_zstd_decompress(bytes, size, left, out, NULL))
+	struct tk_buf b = TK_BUF_INIT;
+	if (!left || tk_zstd_decompress(bytes, size, left, &b, NULL)) {
+		tk_buf_free(&b);
 		return false;
-	c->unpacked_bytes += out->len;
+	}
+	c->unpacked_bytes += b.len;
+	*out = (const unsigned char *)b.data;
+	*out_size = b.len;
+	keep(c, NULL, b);
 	return true;
 }
 
-/* An ELF that lives as long as the code; NULL: it is none, and counts as unreadable. `unpacked`:
- * takes ownership of its memory; NULL: `bytes` are used in place. */
-static Elf *open_elf(
-        struct tk_device_code *c, const unsigned char *bytes, size_t size, struct tk_buf *unpacked)
+/* An ELF of bytes that live as long as the code; NULL: it is none, and counts as unreadable. */
+static Elf *open_elf(struct tk_device_code *c, const unsigned char *bytes, size_t size)
 {
-	struct tk_device_image *image = add_image(c, unpacked);
-	image->elf = unpacked ? elf_memory(image->unpacked.data, image->unpacked.len)
-	                      : elf_memory((char *)(uintptr_t)bytes, size);
-	if (image->elf && elf_kind(image->elf) == ELF_K_ELF)
-		return image->elf;
+	Elf *elf = elf_memory((char *)(uintptr_t)bytes, size);
+	keep(c, elf, (struct tk_buf)TK_BUF_INIT);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
 	c->unreadable_count++;
 	return NULL;
 }
@@ -101,9 +99,11 @@ struct image_header {
 enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
 
 /* Code, constants and initialised variables. */
-static void read_cubin(struct tk_device_code *c, Elf *elf, const char *processor)
+static void read_cubin(
+        struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
 	size_t strings;
+	Elf *elf = open_elf(c, bytes, size);
 	if (!elf || elf_getshdrstrndx(elf, &strings))
 		return;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -124,21 +124,16 @@ static void read_cubin(struct tk_device_code *c, Elf *elf, const char *processor
 static void read_cuda_image(
         struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {
-	struct tk_buf unpacked = TK_BUF_INIT;
+	size_t size = h->bytes;
 	char processor[16];
 	snprintf(processor, sizeof processor, "sm_%u", h->arch);
-	if (h->kind == IMAGE_PTX) {
-		add_data(c, bytes, h->bytes);
-	} else if (h->kind != IMAGE_ELF) {
+	if (h->kind == IMAGE_PTX)
+		add_data(c, bytes, size);
+	else if (h->kind != IMAGE_ELF || h->packed_bytes > size ||
+	         (h->packed_bytes && !unpack(c, bytes, h->packed_bytes, &bytes, &size)))
 		c->unreadable_count++;
-	} else if (!h->packed_bytes) {
-		read_cubin(c, open_elf(c, bytes, h->bytes, NULL), processor);
-	} else if (h->packed_bytes > h->bytes || !unpack(c, bytes, h->packed_bytes, &unpacked)) {
-		tk_buf_free(&unpacked);
-		c->unreadable_count++;
-	} else {
-		read_cubin(c, open_elf(c, NULL, 0, &unpacked), processor);
-	}
+	else
+		read_cubin(c, bytes, size, processor);
 }
 
 static void read_cuda_group(struct tk_device_code *c, const unsigned char *p, size_t size)
@@ -233,7 +228,7 @@ static void read_hsaco(
         struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
 	const size_t before = c->kernel_count;
-	Elf *elf = open_elf(c, bytes, size, NULL);
+	Elf *elf = open_elf(c, bytes, size);
 	for (Elf_Scn *scn = NULL; elf && (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh;
 		const Elf_Data *content;
@@ -266,28 +261,26 @@ static size_t read_bundle(struct tk_device_code *c, const unsigned char *p, size
 	size_t at = MAGIC_BYTES + sizeof count, used = MAGIC_BYTES;
 	if (size >= at)
 		memcpy(&count, p + MAGIC_BYTES, sizeof count);
-	if (size < at || count > ENTRIES_MAX) {
-		c->unreadable_count++;
-		return used;
-	}
-	for (uint64_t i = 0; i < count; i++) {
-		struct entry_header h = {0};
+	bool is_whole = size >= at && count <= ENTRIES_MAX;
+	for (uint64_t i = 0; is_whole && i < count; i++) {
+		struct entry_header h;
 		char processor[16];
-		const bool is_whole = size - at >= sizeof h;
-		if (is_whole)
-			memcpy(&h, p + at, sizeof h);
+		is_whole = size - at >= sizeof h;
+		if (!is_whole)
+			break;
+		memcpy(&h, p + at, sizeof h);
 		at += sizeof h;
-		if (!is_whole || h.name_bytes > size - at || h.offset > size ||
-		        h.bytes > size - h.offset) {
-			c->unreadable_count++;
-			return used;
-		}
+		is_whole =
+		        h.name_bytes <= size - at && h.offset <= size && h.bytes <= size - h.offset;
+		if (!is_whole)
+			break;
 		if (h.bytes && parse_processor((const char *)p + at, h.name_bytes, processor))
 			read_hsaco(c, p + h.offset, h.bytes, processor);
 		at += h.name_bytes;
 		if (h.offset + h.bytes > used)
 			used = h.offset + h.bytes;
 	}
+	c->unreadable_count += !is_whole;
 	return used;
 }
 
@@ -298,7 +291,8 @@ static size_t read_packed(struct tk_device_code *c, const unsigned char *p, size
 	uint16_t head[2];
 	uint32_t narrow = 0;
 	uint64_t all = 0;
-	struct tk_buf unpacked = TK_BUF_INIT;
+	const unsigned char *unpacked;
+	size_t unpacked_size;
 	if (size < 32)
 		return MAGIC_BYTES;
 	memcpy(head, p + 4, sizeof head);
@@ -307,16 +301,14 @@ static size_t read_packed(struct tk_device_code *c, const unsigned char *p, size
 	const size_t before = head[0] == 2 ? 24 : 32;
 	all = head[0] == 2 ? narrow : all;
 	if (head[0] < 2 || head[0] > 3 || head[1] != PACKED_ZSTD || all < before || all > size ||
-	        !unpack(c, p + before, all - before, &unpacked)) {
-		tk_buf_free(&unpacked);
+	        !unpack(c, p + before, all - before, &unpacked, &unpacked_size)) {
 		c->unreadable_count++;
 		return sizeof(PACKED_MAGIC) - 1;
 	}
-	add_image(c, &unpacked);
-	if (unpacked.len < MAGIC_BYTES || memcmp(unpacked.data, BUNDLE_MAGIC, MAGIC_BYTES))
+	if (unpacked_size < MAGIC_BYTES || memcmp(unpacked, BUNDLE_MAGIC, MAGIC_BYTES))
 		c->unreadable_count++;
 	else
-		read_bundle(c, (const unsigned char *)unpacked.data, unpacked.len);
+		read_bundle(c, unpacked, unpacked_size);
 	return all;
 }
 
@@ -340,34 +332,21 @@ static int by_arch_and_name(const void *a, const void *b)
 	                          : strcmp(x->name, y->name);
 }
 
-static void sort_kernels(struct tk_device_code *c)
-{
-	if (c->kernel_count)
-		qsort(c->kernels, c->kernel_count, sizeof *c->kernels, by_arch_and_name);
-}
-
 void tk_device_code_read(
-        const char *name, const unsigned char *section, size_t size, struct tk_device_code *out)
+        const char *what, const unsigned char *bytes, size_t size, struct tk_device_code *out)
 {
 	*out = (struct tk_device_code){0};
 	elf_version(EV_CURRENT);
-	if (strncmp(name, ".hip_fatbin", 11))
-		read_cuda_section(out, section, size);
+	if (!strncmp(what, ".nv_fatbin", 10))
+		read_cuda_section(out, bytes, size);
+	else if (!strncmp(what, ".hip_fatbin", 11))
+		read_hip_section(out, bytes, size);
+	else if (!strncmp(what, "sm_", 3))
+		read_cubin(out, bytes, size, what);
 	else
-		read_hip_section(out, section, size);
-	sort_kernels(out);
-}
-
-void tk_device_code_read_object(
-        const char *processor, const unsigned char *bytes, size_t size, struct tk_device_code *out)
-{
-	*out = (struct tk_device_code){0};
-	elf_version(EV_CURRENT);
-	if (strncmp(processor, "sm_", 3))
-		read_hsaco(out, bytes, size, processor);
-	else
-		read_cubin(out, open_elf(out, bytes, size, NULL), processor);
-	sort_kernels(out);
+		read_hsaco(out, bytes, size, what);
+	if (out->kernel_count)
+		qsort(out->kernels, out->kernel_count, sizeof *out->kernels, by_arch_and_name);
 }
 
 void tk_device_code_free(struct tk_device_code *c)

@@ -1,7 +1,6 @@
 /* Reads a shared object. Every number of an object is checked before it is used: it may come from
  * another machine. */
-#include "build/elf.h"
-#include "base/base.h"
+#include "build/build_internal.h"
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>

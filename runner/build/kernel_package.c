@@ -2,7 +2,6 @@
  * identifies the code is read here; the launcher checks the rest when it loads a package. */
 #include "core/kernel_package.h"
 #include "build/build_internal.h"
-#include "build/device_code.h"
 #include <math.h>
 
 #define MANIFEST_MAX ((size_t)1 << 20)
@@ -55,7 +54,7 @@ static int add_code(struct scan *s, const json_t *m, const char *path, const str
 		return TK_OK;
 	}
 	AUTO(tk_device_code) c = {0};
-	tk_device_code_read_object(target, (const unsigned char *)code->data, code->len, &c);
+	tk_device_code_read(target, (const unsigned char *)code->data, code->len, &c);
 	if (!c.kernel_count || c.unreadable_count)
 		tk_hash_add(s->hash, code->data, code->len);
 	for (size_t i = 0; i < c.data_count; i++)

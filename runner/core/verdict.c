@@ -21,34 +21,15 @@ void tk_verdict_init(struct tk_verdict *v)
 	        .q = NAN};
 }
 
-/* Bytes of the longest start of a text that fits and does not end within a character. */
-static size_t fitting_length(const char *text, size_t room)
-{
-	size_t length = 0;
-
-	while (text[length]) {
-		size_t step = tk_utf8_decode(text + length, SIZE_MAX, NULL);
-
-		step = step ? step : 1;
-		if (length + step > room)
-			break;
-		length += step;
-	}
-	return length;
-}
-
 /* Offset 0 always holds the empty text. */
 static uint16_t store_text(struct tk_verdict *v, const char *text)
 {
-	size_t at = v->text_size ? v->text_size : 1, length;
+	size_t at = v->text_size ? v->text_size : 1;
 
-	if (!text || !*text || at + 1 >= sizeof v->text)
+	if (!text || !*text || at + 4 >= sizeof v->text)
 		return 0;
-	length = fitting_length(text, sizeof v->text - at - 1);
-	memcpy(v->text + at, text, length);
-	v->text[at + length] = '\0';
-	tk_text_sanitize(v->text + at, "", ' ');
-	v->text_size = at + length + 1;
+	tk_text_copy_line(v->text + at, sizeof v->text - at, text);
+	v->text_size = at + strlen(v->text + at) + 1;
 	return (uint16_t)at;
 }
 

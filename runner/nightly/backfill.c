@@ -255,7 +255,7 @@ int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_
 		status = tk_fail(err, TK_ENOTFOUND, "none of %zu revisions of %s could be built",
 		        count, u->name);
 	if (!status)
-		status = tk_artifact_export(config->cache_dir, named, n, file, err);
+		status = tk_artifact_export(config->cache_dir, named, file, err);
 	if (!status)
 		status = tk_signature_write(config->signing.key, file, err);
 	free(named);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "build/device_code.h"
+#include "build/build_internal.h"
 #include "fuzz.h"
 
 /* Everything that was found is touched: it has to lie within what was read. section NULL: one code
@@ -14,10 +13,7 @@ static void look_at(const char *section, const unsigned char *bytes, size_t size
 	struct tk_device_code c;
 	volatile unsigned sum = 0;
 
-	if (section)
-		tk_device_code_read(section, bytes, size, &c);
-	else
-		tk_device_code_read_object("gfx942", bytes, size, &c);
+	tk_device_code_read(section ? section : "gfx942", bytes, size, &c);
 	for (size_t i = 0; i < c.kernel_count; i++) {
 		sum += (unsigned)strlen(c.kernels[i].processor);
 		for (size_t b = 0; b < c.kernels[i].size; b++)

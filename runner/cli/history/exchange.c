@@ -370,7 +370,7 @@ static int send_history(
 	TRY(tk_dir_create(content, err));
 	TRY(tk_store_backup(g->store, copy, err));
 	TRY(tk_signature_write(g->config->signing.key, copy, err));
-	TRY(tk_archive_write(archive, content, err));
+	TRY(tk_archive_write(archive, content, NULL, err));
 	if (stat(archive, &st))
 		return tk_fail_errno(err, "%s", archive);
 	TRY(tk_remote_put(remote, name, archive, err));

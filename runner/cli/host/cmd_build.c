@@ -288,7 +288,7 @@ static int export_results(const struct tk_config *config, const struct result *r
 	for (size_t i = 0; i < count; i++)
 		if (results[i].artifact && results[i].artifact->status == TK_BUILD_OK)
 			keys[n++] = results[i].artifact->key;
-	status = tk_artifact_export(config->cache_dir, keys, n, opt.export_file, err);
+	status = tk_artifact_export(config->cache_dir, keys, opt.export_file, err);
 	free(keys);
 	TRY(status);
 	TRY(tk_signature_write(config->signing.key, opt.export_file, err));

@@ -56,10 +56,11 @@ static void too_deep(void **state)
 		assert_int_equal(tk_dir_create(path, &err), TK_OK);
 		if (i == 50)
 			assert_int_equal(
-			        tk_archive_write(in("flat.tar.zst"), in("deep"), &err), TK_OK);
+			        tk_archive_write(in("flat.tar.zst"), in("deep"), NULL, &err),
+			        TK_OK);
 		end += sprintf(end, "/d");
 	}
-	assert_int_equal(tk_archive_write(in("deep.tar.zst"), in("deep"), &err), TK_OK);
+	assert_int_equal(tk_archive_write(in("deep.tar.zst"), in("deep"), NULL, &err), TK_OK);
 	assert_int_equal(tk_archive_extract(in("flat.tar.zst"), in("flat"), 0, &err), TK_OK);
 	assert_int_equal(tk_archive_extract(in("deep.tar.zst"), in("out"), 0, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "lies in too many folders"));
@@ -72,7 +73,7 @@ static void too_dense(void **state)
 	assert_int_equal(tk_dir_create(in("dense"), &err), TK_OK);
 	put("dense/zeros", "");
 	assert_int_equal(truncate(in("dense/zeros"), (off_t)512 << 20), 0);
-	assert_int_equal(tk_archive_write(in("dense.tar.zst"), in("dense"), &err), TK_OK);
+	assert_int_equal(tk_archive_write(in("dense.tar.zst"), in("dense"), NULL, &err), TK_OK);
 	assert_int_equal(tk_archive_extract(in("dense.tar.zst"), in("out"), 0, &err), TK_EDATA);
 	assert_non_null(strstr(err.message, "times its size"));
 	assert_false(tk_dir_exists(in("out")));
@@ -139,7 +140,7 @@ static void archive_round_trip(void **state)
 	put(long_name, "long name");
 	assert_int_equal(chmod(in("src/lib/kernel.so"), 0755), 0);
 	assert_int_equal(symlink("lib/kernel.so", in("src/link")), 0);
-	assert_int_equal(tk_archive_write(in("a.tar.zst"), in("src"), &err), TK_OK);
+	assert_int_equal(tk_archive_write(in("a.tar.zst"), in("src"), NULL, &err), TK_OK);
 	if (tk_archive_extract(in("a.tar.zst"), in("dst"), 1 << 20, &err))
 		fail_msg("%s", err.message);
 	tree_hash(in("src"), a);
@@ -147,7 +148,7 @@ static void archive_round_trip(void **state)
 	assert_string_equal(a, b);
 	assert_true(tk_dir_exists(in("dst/lib/empty")));
 	/* Equal folders make equal archives. */
-	assert_int_equal(tk_archive_write(in("b.tar.zst"), in("dst"), &err), TK_OK);
+	assert_int_equal(tk_archive_write(in("b.tar.zst"), in("dst"), NULL, &err), TK_OK);
 	assert_int_equal(tk_file_read(in("a.tar.zst"), 0, &first, &err), TK_OK);
 	assert_int_equal(tk_file_read(in("b.tar.zst"), 0, &second, &err), TK_OK);
 	assert_int_equal(first.len, second.len);
@@ -261,7 +262,7 @@ static void damaged_archives(void **state)
 	for (int i = 0; i < 50000; i++)
 		junk[i] = (char)((unsigned)i * 2654435761u >> 13);
 	assert_int_equal(tk_file_write_nosync(in("src/junk"), junk, 50000, &err), TK_OK);
-	assert_int_equal(tk_archive_write(in("a.tar.zst"), in("src"), &err), TK_OK);
+	assert_int_equal(tk_archive_write(in("a.tar.zst"), in("src"), NULL, &err), TK_OK);
 	assert_int_equal(tk_file_read(in("a.tar.zst"), 0, &b, &err), TK_OK);
 	assert_int_equal(tk_file_write_nosync(in("cut.tar.zst"), b.data, b.len / 2, &err), TK_OK);
 	assert_int_equal(tk_archive_extract(in("cut.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
@@ -271,7 +272,8 @@ static void damaged_archives(void **state)
 	        tk_archive_extract(in("text.tar.zst"), in("dst"), 1 << 20, &err), TK_EDATA);
 	assert_int_equal(
 	        tk_archive_extract(in("missing.tar.zst"), in("dst"), 1 << 20, &err), TK_ENOTFOUND);
-	assert_int_equal(tk_archive_write(in("none/a.tar.zst"), in("src"), &err), TK_ENOTFOUND);
+	assert_int_equal(
+	        tk_archive_write(in("none/a.tar.zst"), in("src"), NULL, &err), TK_ENOTFOUND);
 	assert_non_null(strstr(err.message, "none/a.tar.zst: No such file"));
 	assert_null(strstr(err.message, ".tmp"));
 	tk_buf_free(&b);
