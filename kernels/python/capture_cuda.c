@@ -1,13 +1,10 @@
 /* python_api.h on CUDA: graphs by the driver API, found at run time. The device layer has made the
  * primary context current, which libraries use as well. */
+#include "kit.h"
 #include "python_api.h"
 #include <cuda.h>
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct capture {
 	CUgraph graph;
@@ -30,17 +27,6 @@ static struct {
 	CUresult (*add_child)(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraph);
 	CUresult (*depend)(CUstream, CUgraphNode *, size_t, unsigned);
 } api;
-
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static int fail(struct tk_abi_error *err, int status, const char *format, ...)
-{
-	va_list ap;
-	va_start(ap, format);
-	vsnprintf(err->message, sizeof err->message, format, ap);
-	va_end(ap);
-	return status;
-}
 
 static int load_api(struct tk_abi_error *err)
 {
@@ -107,17 +93,12 @@ int capture_new(void *stream, capture_enqueue_fn *enqueue, void *context, struct
         struct tk_abi_error *err)
 {
 	struct tk_abi_error ignored = {.size = sizeof ignored};
-	struct capture *c = NULL;
-	int status = load_api(err);
+	TRY(load_api(err));
 	/* Relaxed: a library may allocate memory meanwhile. */
-	if (!status)
-		status = check(api.begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "capture", err);
-	if (status)
-		return status;
-	if (!(c = calloc(1, sizeof *c)))
-		status = fail(err, TK_ABI_NO_MEMORY, "no memory for the graph");
-	else
-		status = enqueue(context, err);
+	TRY(check(api.begin(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "capture", err));
+	struct capture *c = calloc(1, sizeof *c);
+	int status =
+	        c ? enqueue(context, err) : fail(err, TK_ABI_NO_MEMORY, "no memory for the graph");
 	CUgraph graph = NULL;
 	int ended = check(api.end(stream, &graph), "capture", status ? &ignored : err);
 	if (status || ended) {
@@ -132,9 +113,7 @@ int capture_new(void *stream, capture_enqueue_fn *enqueue, void *context, struct
 
 int capture_adopt(void *graph, struct capture **out, struct tk_abi_error *err)
 {
-	int status = load_api(err);
-	if (status)
-		return status;
+	TRY(load_api(err));
 	struct capture *c = calloc(1, sizeof *c);
 	if (!c || !graph) {
 		free(c);
@@ -151,10 +130,9 @@ static int add_to_capture(CUgraph into, const CUgraphNode *after, size_t count, 
         CUstream stream, struct tk_abi_error *err)
 {
 	CUgraphNode node = NULL;
-	int status = check(api.add_child(&node, into, after, count, c->graph), "child graph", err);
-	return status ? status
-	              : check(api.depend(stream, &node, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
-	                        "child graph", err);
+	TRY(check(api.add_child(&node, into, after, count, c->graph), "child graph", err));
+	return check(api.depend(stream, &node, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+	        "child graph", err);
 }
 
 int capture_replay(struct capture *c, void *stream, struct tk_abi_error *err)
@@ -163,9 +141,7 @@ int capture_replay(struct capture *c, void *stream, struct tk_abi_error *err)
 	const CUgraphNode *after = NULL;
 	CUgraph into = NULL;
 	size_t count = 0;
-	int status = check(api.state(stream, &state, NULL, &into, &after, &count), "stream", err);
-	if (status)
-		return status;
+	TRY(check(api.state(stream, &state, NULL, &into, &after, &count), "stream", err));
 	return state == CU_STREAM_CAPTURE_STATUS_ACTIVE
 	               ? add_to_capture(into, after, count, c, stream, err)
 	               : check(api.launch(c->program, stream), "graph launch", err);
