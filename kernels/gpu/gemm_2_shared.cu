@@ -4,12 +4,7 @@
 #include "gemm_side.h"
 #include "trace.h"
 
-#define REGIONS(X) \
-	X(LOAD, "load", LOAD) \
-	X(WAIT, "wait for the block", WAIT) \
-	X(MULTIPLY, "multiply", COMPUTE) \
-	X(STORE, "store", STORE)
-TK_TRACE_KERNEL("gemm_shared", REGIONS, "warp 0")
+TK_TRACE_KERNEL("gemm_shared", GEMM_REGIONS, "warp 0")
 
 // tile[l][i] of one side, whatever its layout in memory: neighbouring threads read neighbouring
 // elements.

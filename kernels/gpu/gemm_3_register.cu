@@ -7,12 +7,7 @@
 
 enum { DEPTH = 16, THREADS = 256 };
 
-#define REGIONS(X) \
-	X(LOAD, "load", LOAD) \
-	X(WAIT, "wait for the block", WAIT) \
-	X(MULTIPLY, "multiply", COMPUTE) \
-	X(STORE, "store", STORE)
-TK_TRACE_KERNEL("gemm_register", REGIONS, "warp 0")
+TK_TRACE_KERNEL("gemm_register", GEMM_REGIONS, "warp 0")
 
 template <int TILE, typename T>
 GPU_INLINE void load_tile(float (*tile)[TILE + 4], const gemm_side<T> &s, int first, int depth)
@@ -21,19 +16,6 @@ GPU_INLINE void load_tile(float (*tile)[TILE + 4], const gemm_side<T> &s, int fi
 		int i = s.k_fast ? e / DEPTH : e % TILE, l = s.k_fast ? e % DEPTH : e / TILE;
 		tile[l][i] = gemm_entry(s, first + i, depth + l);
 	}
-}
-
-// Index in the tile of value x of thread t.
-template <int SIDE> GPU_INLINE constexpr int tile_index(int t, int x)
-{
-	return x / 4 * 64 + t * 4 + x % 4;
-}
-
-template <int SIDE> GPU_INLINE void load_fragment(float *x, const float *row, int t)
-{
-#pragma unroll
-	for (int i = 0; i < SIDE; i += 4)
-		*(float4 *)(x + i) = *(const float4 *)(row + tile_index<SIDE>(t, i));
 }
 
 template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operands<T> o)
@@ -55,8 +37,8 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 #pragma unroll
 		for (int l = 0; l < DEPTH; l++) {
 			__align__(16) float x[SIDE], y[SIDE];
-			load_fragment<SIDE>(x, as[l], ty);
-			load_fragment<SIDE>(y, bs[l], tx);
+			gemm_load_fragment<SIDE>(x, as[l], ty);
+			gemm_load_fragment<SIDE>(y, bs[l], tx);
 #pragma unroll
 			for (int i = 0; i < SIDE; i++)
 #pragma unroll
@@ -68,12 +50,7 @@ template <int SIDE, typename T> GPU_KERNEL(THREADS, 1) gemm_register(gemm_operan
 		__syncthreads();
 	}
 	tk_trace_enter(trace, REGION_STORE);
-#pragma unroll
-	for (int i = 0; i < SIDE; i++)
-#pragma unroll
-		for (int j = 0; j < SIDE; j++)
-			gemm_store(o, row0 + tile_index<SIDE>(ty, i),
-			        col0 + tile_index<SIDE>(tx, j), sum[i][j]);
+	gemm_store_fragment(o, sum, row0, col0, tx, ty);
 	tk_trace_close(trace);
 }
 

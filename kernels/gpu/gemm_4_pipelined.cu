@@ -5,12 +5,7 @@
 #include "gemm_side.h"
 #include "trace.h"
 
-#define REGIONS(X) \
-	X(LOAD, "load", LOAD) \
-	X(WAIT, "wait for the block", WAIT) \
-	X(MULTIPLY, "multiply", COMPUTE) \
-	X(STORE, "store", STORE)
-TK_TRACE_KERNEL("gemm_pipelined", REGIONS, "warp 0")
+TK_TRACE_KERNEL("gemm_pipelined", GEMM_REGIONS, "warp 0")
 
 enum { DEPTH = 16, SIDE = 8, TILE = 16 * SIDE, THREADS = 256, RUN = TILE * DEPTH / THREADS };
 
@@ -66,26 +61,14 @@ GPU_INLINE void store_tile(float (*tile)[TILE + 4], const run<T> &r, const gemm_
 		tile[s.k_fast ? p.l + x : p.l][s.k_fast ? p.i : p.i + x] = gpu_float(r.x[x]);
 }
 
-GPU_INLINE int tile_index(int t, int x)
-{
-	return x / 4 * 64 + t * 4 + x % 4;
-}
-
-GPU_INLINE void load_fragment(float *x, const float *row, int t)
-{
-#pragma unroll
-	for (int i = 0; i < SIDE; i += 4)
-		*(float4 *)(x + i) = *(const float4 *)(row + tile_index(t, i));
-}
-
 GPU_INLINE void multiply(float (*sum)[SIDE], const float (*as)[TILE + 4],
         const float (*bs)[TILE + 4], int tx, int ty)
 {
 #pragma unroll
 	for (int l = 0; l < DEPTH; l++) {
 		__align__(16) float x[SIDE], y[SIDE];
-		load_fragment(x, as[l], ty);
-		load_fragment(y, bs[l], tx);
+		gemm_load_fragment<SIDE>(x, as[l], ty);
+		gemm_load_fragment<SIDE>(y, bs[l], tx);
 #pragma unroll
 		for (int i = 0; i < SIDE; i++)
 #pragma unroll
@@ -122,12 +105,7 @@ template <typename T> GPU_KERNEL(THREADS, 2) gemm_pipelined(gemm_operands<T> o)
 		multiply(sum, as[half], bs[half], tx, ty);
 	}
 	tk_trace_enter(trace, REGION_STORE);
-#pragma unroll
-	for (int i = 0; i < SIDE; i++)
-#pragma unroll
-		for (int j = 0; j < SIDE; j++)
-			gemm_store(
-			        o, row0 + tile_index(ty, i), col0 + tile_index(tx, j), sum[i][j]);
+	gemm_store_fragment(o, sum, row0, col0, tx, ty);
 	tk_trace_close(trace);
 }
 

@@ -55,6 +55,40 @@ template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int 
 		((T *)o.c)[at] = gpu_round(x, T());
 }
 
+/* ---- register tiles: a thread of 16 x 16 has SIDE x SIDE entries of a tile of 16 SIDE square ---- */
+
+/* Index in the tile of value x of thread t. */
+GPU_INLINE constexpr int gemm_tile_index(int t, int x)
+{
+	return x / 4 * 64 + t * 4 + x % 4;
+}
+
+template <int SIDE> GPU_INLINE void gemm_load_fragment(float *x, const float *row, int t)
+{
+#pragma unroll
+	for (int i = 0; i < SIDE; i += 4)
+		*(float4 *)(x + i) = *(const float4 *)(row + gemm_tile_index(t, i));
+}
+
+template <int SIDE, typename T>
+GPU_INLINE void gemm_store_fragment(const gemm_operands<T> &o, const float (&sum)[SIDE][SIDE],
+        int row0, int col0, int tx, int ty)
+{
+#pragma unroll
+	for (int i = 0; i < SIDE; i++)
+#pragma unroll
+		for (int j = 0; j < SIDE; j++)
+			gemm_store(o, row0 + gemm_tile_index(ty, i), col0 + gemm_tile_index(tx, j),
+			        sum[i][j]);
+}
+
+/* The regions that steps 2 to 4 record. */
+#define GEMM_REGIONS(X) \
+	X(LOAD, "load", LOAD) \
+	X(WAIT, "wait for the block", WAIT) \
+	X(MULTIPLY, "multiply", COMPUTE) \
+	X(STORE, "store", STORE)
+
 /* The types that a step accepts, and the call of a template by them: launch<T>(...). */
 static inline int gemm_is_float(uint32_t dtype)
 {
