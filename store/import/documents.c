@@ -12,11 +12,8 @@
  *   need(x, place), fail(what, place), expected(what, value, place)
  *                                        x if it is not NULL; errors
  *   rest(object, key...)                 its other members that are not null; NULL: none
- *   zip(list...)                         [[a[0], b[0], ...], [a[1], b[1], ...], ...]
- *   product(lists, count, place)         ["a, c", "a, d", ...] of [["a", "b"], ["c", "d"]]
  *   real(text)                           the number that it is, NULL if it is none; NaN: infinite
  *   after_last(text, separator), first_line(text), iso_time(text)
- *   beside(path)                         a JSON file relative to the folder of the imported one
  *
  * Other tools do not always write valid JSON: NaN and Infinity become null, and what is before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are left out. */
@@ -45,6 +42,8 @@ static int read_text(const struct tk_import_file *f, struct tk_buf *out, struct 
 /* The length of a word that is no number of JSON at `at`; 0: none. */
 static size_t not_a_number(const char *at)
 {
+	if (*at != 'N' && *at != 'I' && *at != '-')
+		return 0;
 	return !strncmp(at, "NaN", 3)         ? 3
 	       : !strncmp(at, "Infinity", 8)  ? 8
 	       : !strncmp(at, "-Infinity", 9) ? 9
@@ -97,25 +96,7 @@ static void add_lines(struct tk_buf *out, const char *text)
 	tk_buf_add_char(out, ']');
 }
 
-/* SQLite does not say where a document is malformed. */
-static int check_json(struct tk_import_sink *s, const struct tk_buf *text, struct tk_error *err)
-{
-	json_error_t why;
-	int64_t is_valid;
-
-	TRY(tk_store_select_int(
-	        s->store, "SELECT json_valid(?1)", TK_ARGS(text->data), 0, &is_valid, err));
-	if (is_valid && tk_utf8_is_valid(text->data))
-		return 0;
-	json_t *document = json_loadb(text->data, text->len, 0, &why);
-
-	json_decref(document);
-	return document ? tk_fail(err, TK_EDATA, "%s: is nested too deeply", s->file->path)
-	                : tk_fail(err, TK_EDATA, "%s:%d:%d: %s", s->file->path, why.line,
-	                          why.column, why.text);
-}
-
-static int load(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *err)
+int tk_import_read_json(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *err)
 {
 	static const char assignment[] = "window.BENCHMARK_DATA";
 	AUTO(tk_buf) text = {0};
@@ -138,7 +119,32 @@ static int load(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *e
 	else
 		tk_buf_add(out, plain.data, plain.len);
 	tk_buf_cstr(out);
-	return check_json(s, out, err);
+	return 0;
+}
+
+int tk_import_parse(struct tk_import_sink *s, const struct tk_buf *text, json_t **out)
+{
+	json_error_t why;
+
+	*out = json_loadb(text->data, text->len, 0, &why);
+	return *out ? 0
+	            : tk_fail(s->err, TK_EDATA, "%s:%d:%d: %s", s->file->path, why.line, why.column,
+	                      why.text);
+}
+
+/* SQLite does not say where a document is malformed. */
+static int load(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *err)
+{
+	json_auto_t *document = NULL;
+	int64_t is_valid;
+
+	TRY(tk_import_read_json(s, out, err));
+	TRY(tk_store_select_int(
+	        s->store, "SELECT json_valid(?1)", TK_ARGS(out->data), 0, &is_valid, err));
+	if (is_valid && tk_utf8_is_valid(out->data))
+		return 0;
+	TRY(tk_import_parse(s, out, &document));
+	return tk_fail(err, TK_EDATA, "%s: is nested too deeply", s->file->path);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -286,7 +292,6 @@ static int run_statement(
 		found[i] = find_member(sqlite3_column_name(stmt, i));
 		has_place |= found[i] && found[i] < members + PLACE_COUNT;
 	}
-	s->err = err;
 	s->failed = 0;
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
 		struct tk_import_row row = TK_IMPORT_ROW();
@@ -319,8 +324,8 @@ static void bind_parameters(
 		sqlite3_bind_int64(stmt, at, request->at_s);
 }
 
-int tk_import_read_document(struct tk_import_file *f, struct tk_import_sink *sink,
-        const unsigned char *sql, bool is_csv, struct tk_error *err)
+int tk_import_read_document(
+        struct tk_import_sink *sink, const unsigned char *sql, bool is_csv, struct tk_error *err)
 {
 	json_auto_t *attributes = json_object();
 	AUTO(tk_buf) document = {0};

@@ -10,14 +10,16 @@
 
 /* A document is of a format if its head has all words of one of the alternatives ("|"), and none
  * of those behind a "!"; CSV, if each of these lists has a pattern for one of its headings. Formats
- * are tried in this order. sql: what reads it; NULL: tk_import_read_tracker(). */
+ * are tried in this order. */
 static const struct {
 	const char *name, *what, *words, *headings[2];
-	const unsigned char *sql;
-} formats[] = {
-        {"tracker", "what `tracker export --format=ndjson` writes", "{\"format\": \"device\":"},
+	const unsigned char *sql; /* what reads it; NULL: `read` */
+	int (*read)(struct tk_import_sink *sink, struct tk_error *err);
+} formats[] = {{"tracker", "what `tracker export --format=ndjson` writes",
+                       "{\"format\": \"device\":", .read = tk_import_read_tracker},
         {"asv", "airspeed velocity: results/MACHINE/*.json, or the folder",
-                "\"commit_hash\" \"results\"|\"commit_hash\" \"env_name\"", .sql = tk_asv_sql},
+                "\"commit_hash\" \"results\"|\"commit_hash\" \"env_name\"",
+                .read = tk_import_read_asv},
         {"github-action", "github-action-benchmark: data.js",
                 "\"entries\" BENCHMARK_DATA|\"entries\" \"benches\"", .sql = tk_github_action_sql},
         {"google-benchmark", "Google Benchmark: --benchmark_format=json",
@@ -246,8 +248,7 @@ static int empty_file(struct tk_import_sink *sink, size_t format, struct tk_erro
 }
 
 /* A file without results leaves nothing behind: neither a night nor the machine that it names. */
-static int read_results(
-        struct tk_import_sink *sink, struct tk_import_file *f, size_t format, struct tk_error *err)
+static int read_results(struct tk_import_sink *sink, size_t format, struct tk_error *err)
 {
 	const struct tk_import_counts before = sink->counts;
 	const int64_t results = sink->results;
@@ -255,8 +256,8 @@ static int read_results(
 	sink->format = formats[format].name;
 	TRY(tk_db_exec(sink->store, "SAVEPOINT import_file", err));
 	TRY(formats[format].sql ? tk_import_read_document(
-	                                  f, sink, formats[format].sql, !formats[format].words, err)
-	                        : tk_import_read_tracker(f, sink, err));
+	                                  sink, formats[format].sql, !formats[format].words, err)
+	                        : formats[format].read(sink, err));
 	if (sink->results == results) {
 		TRY(tk_db_exec(sink->store, "ROLLBACK TO import_file", err));
 		sink->counts = before;
@@ -280,8 +281,7 @@ static int import_open_file(
 		sink->counts.files++;
 		return 0;
 	}
-	return format < FORMAT_COUNT ? read_results(sink, f, format, err)
-	                             : fail_unknown(f->path, err);
+	return format < FORMAT_COUNT ? read_results(sink, format, err) : fail_unknown(f->path, err);
 }
 
 static int import_file(
@@ -367,7 +367,7 @@ static int import_all(struct tk_import_sink *sink, struct file_set *set, struct 
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err)
 {
-	struct tk_import_sink sink = {.store = s, .request = request};
+	struct tk_import_sink sink = {.store = s, .request = request, .err = err};
 	struct file_set set = {0};
 
 	if (request->format && format_named(request->format) == FORMAT_COUNT)

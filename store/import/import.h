@@ -22,15 +22,23 @@ struct tk_import_file {
 
 struct tk_import_sink;
 
-int tk_import_read_tracker(
-        struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err);
+int tk_import_read_tracker(struct tk_import_sink *sink, struct tk_error *err);
+int tk_import_read_asv(struct tk_import_sink *sink, struct tk_error *err);
 /* The statements of formats/NAME.sql. */
-extern const unsigned char tk_asv_sql[], tk_csv_sql[], tk_gemm_csv_sql[], tk_github_action_sql[],
+extern const unsigned char tk_csv_sql[], tk_gemm_csv_sql[], tk_github_action_sql[],
         tk_google_benchmark_sql[], tk_hyperfine_sql[], tk_kernels_sql[], tk_nvbench_sql[],
         tk_pytest_benchmark_sql[];
 /* A JSON document, JSON lines as a list, or CSV, by these statements. */
-int tk_import_read_document(struct tk_import_file *f, struct tk_import_sink *sink,
-        const unsigned char *sql, bool is_csv, struct tk_error *err);
+int tk_import_read_document(
+        struct tk_import_sink *sink, const unsigned char *sql, bool is_csv, struct tk_error *err);
+/* The text of a JSON document, or of JSON lines as a list; not checked. */
+int tk_import_read_json(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *err);
+int tk_import_parse(struct tk_import_sink *s, const struct tk_buf *text, json_t **out);
+/* "FILE: PATH: what", or "FILE:LINE: PATH: what" of JSON lines; path: as SQLite writes it, or
+ * without "$." and quotes. */
+int tk_import_fail(struct tk_import_sink *s, const char *path, const char *what);
+int tk_import_fail_expected(
+        struct tk_import_sink *s, const char *path, const char *expected, const json_t *value);
 int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *err);
 
 /* ---- sink ------------------------------------------------------------------------------------ */
@@ -68,8 +76,10 @@ struct tk_import_sink {
 	struct tk_import_counts counts;
 	struct tk_import_state *state; /* sink.c */
 	int failed;                    /* status of the function that ended a query */
-	struct tk_error *err;          /* of that query */
-	bool is_lines;                 /* of the document: an element is a line */
+	struct tk_error *err;
+	char *benchmarks_path; /* asv.c */
+	json_t *benchmarks;
+	bool is_lines; /* of the document: an element is a line */
 };
 
 void tk_import_sink_open(struct tk_import_sink *s);

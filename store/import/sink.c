@@ -42,6 +42,8 @@ static void free_entry(void *entry)
 
 void tk_import_sink_close(struct tk_import_sink *s)
 {
+	free(s->benchmarks_path);
+	json_decref(s->benchmarks);
 	if (!s->state)
 		return;
 	tdestroy(s->state->series, free_entry);

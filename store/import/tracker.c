@@ -486,10 +486,10 @@ static int read_and_merge(struct reader *r, struct tk_merge_counts *counts, stru
 	return status;
 }
 
-int tk_import_read_tracker(
-        struct tk_import_file *f, struct tk_import_sink *sink, struct tk_error *err)
+int tk_import_read_tracker(struct tk_import_sink *sink, struct tk_error *err)
 {
-	struct reader r = {.file = f, .into = sink->store, .machine = sink->request->machine};
+	struct reader r = {
+	        .file = sink->file, .into = sink->store, .machine = sink->request->machine};
 	struct tk_merge_counts counts = {{0}};
 
 	if (!sink->store->scratch)

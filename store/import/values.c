@@ -11,59 +11,35 @@
 #define FLOPS "flops", "gflop_per_s", true
 
 static const struct {
-	const char *word; /* with case only where another unit differs by it alone */
+	const char *words; /* with case only where another unit differs by it alone */
 	double factor;
 	const char *metric, *unit;
 	bool higher;
 } units[] = {
-        {"ns", 1, TIME},
-        {"nsec", 1, TIME},
-        {"nanosecond", 1, TIME},
-        {"nanoseconds", 1, TIME},
-        {"us", 1e3, TIME},
-        {"usec", 1e3, TIME},
-        {"\xc2\xb5s", 1e3, TIME},
-        {"\xce\xbcs", 1e3, TIME},
-        {"microseconds", 1e3, TIME},
-        {"ms", 1e6, TIME},
-        {"msec", 1e6, TIME},
-        {"milliseconds", 1e6, TIME},
-        {"s", 1e9, TIME},
-        {"sec", 1e9, TIME},
-        {"second", 1e9, TIME},
-        {"seconds", 1e9, TIME},
-        {"min", 60e9, TIME},
-        {"minutes", 60e9, TIME},
-        {"byte", 1, MEMORY},
-        {"bytes", 1, MEMORY},
-        {"B", 1, MEMORY},
+        {"ns|nsec|nanosecond|nanoseconds", 1, TIME},
+        {"us|usec|\xc2\xb5s|\xce\xbcs|microseconds", 1e3, TIME},
+        {"ms|msec|milliseconds", 1e6, TIME},
+        {"s|sec|second|seconds", 1e9, TIME},
+        {"min|minutes", 60e9, TIME},
+        {"byte|bytes|B", 1, MEMORY},
         {"kB", 1e3, MEMORY},
         {"MB", 1e6, MEMORY},
         {"GB", 1e9, MEMORY},
         {"KiB", 1024, MEMORY},
         {"MiB", 1048576, MEMORY},
         {"GiB", 1073741824, MEMORY},
-        {"B/s", 1e-9, BYTES},
-        {"bytes/s", 1e-9, BYTES},
-        {"bytes_per_second", 1e-9, BYTES},
+        {"B/s|bytes/s|bytes_per_second", 1e-9, BYTES},
         {"kB/s", 1e-6, BYTES},
         {"MB/s", 1e-3, BYTES},
-        {"GB/s", 1, BYTES},
-        {"GB/sec", 1, BYTES},
-        {"gb_per_s", 1, BYTES},
+        {"GB/s|GB/sec|gb_per_s", 1, BYTES},
         {"TB/s", 1e3, BYTES},
         {"KiB/s", 1.024e-6, BYTES},
         {"MiB/s", 1.048576e-3, BYTES},
         {"GiB/s", 1.073741824, BYTES},
-        {"FLOP/s", 1e-9, FLOPS},
-        {"FLOPS", 1e-9, FLOPS},
-        {"MFLOP/s", 1e-3, FLOPS},
-        {"MFLOPS", 1e-3, FLOPS},
-        {"GFLOP/s", 1, FLOPS},
-        {"GFLOPS", 1, FLOPS},
-        {"gflop_per_s", 1, FLOPS},
-        {"TFLOP/s", 1e3, FLOPS},
-        {"TFLOPS", 1e3, FLOPS},
+        {"FLOP/s|FLOPS", 1e-9, FLOPS},
+        {"MFLOP/s|MFLOPS", 1e-3, FLOPS},
+        {"GFLOP/s|GFLOPS|gflop_per_s", 1, FLOPS},
+        {"TFLOP/s|TFLOPS", 1e3, FLOPS},
         {"PFLOPS", 1e6, FLOPS},
 };
 
@@ -116,10 +92,15 @@ struct tk_import_unit tk_import_unit(const char *unit)
 	len = without_per_iteration(unit);
 	for (int exact = 1; exact >= 0; exact--)
 		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-			if (strlen(units[i].word) == len &&
-			        !(exact ? strncmp : strncasecmp)(units[i].word, unit, len))
-				return (struct tk_import_unit){units[i].metric, units[i].unit,
-				        units[i].higher ? "higher" : "lower", units[i].factor};
+			for (const char *word = units[i].words, *end; *word;
+			        word = end + (*end == '|')) {
+				end = strchrnul(word, '|');
+				if ((size_t)(end - word) == len &&
+				        !(exact ? strncmp : strncasecmp)(word, unit, len))
+					return (struct tk_import_unit){units[i].metric,
+					        units[i].unit, units[i].higher ? "higher" : "lower",
+					        units[i].factor};
+			}
 	higher = is_rate(unit);
 	return (struct tk_import_unit){
 	        higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
@@ -188,10 +169,8 @@ static const char *text_of(sqlite3_value *value)
 	return text ? text : "";
 }
 
-/* "FILE: PATH: what", or "FILE:LINE: PATH: what" of JSON lines. `path` is one of SQLite. */
-static void fail_at(sqlite3_context *context, const char *path, const char *what)
+int tk_import_fail(struct tk_import_sink *s, const char *path, const char *what)
 {
-	struct tk_import_sink *s = sqlite3_user_data(context);
 	char line[32] = "";
 	AUTO(tk_buf) place = {0};
 
@@ -205,6 +184,22 @@ static void fail_at(sqlite3_context *context, const char *path, const char *what
 			tk_buf_add_char(&place, *path);
 	s->failed = tk_fail(s->err, TK_EDATA, "%s%s: %s%s%s", s->file->path, line,
 	        tk_buf_cstr(&place), place.len ? ": " : "", what);
+	return s->failed;
+}
+
+int tk_import_fail_expected(
+        struct tk_import_sink *s, const char *path, const char *expected, const json_t *value)
+{
+	char what[256], description[TK_IMPORT_DESCRIPTION_SIZE];
+
+	snprintf(what, sizeof(what), "expected %s, found %s", expected,
+	        tk_import_describe_value(value, description));
+	return tk_import_fail(s, path, what);
+}
+
+static void fail_at(sqlite3_context *context, const char *path, const char *what)
+{
+	tk_import_fail(sqlite3_user_data(context), path, what);
 	sqlite3_result_error(context, what, -1);
 }
 
@@ -212,11 +207,9 @@ static void fail_expected(
         sqlite3_context *context, const char *expected, const char *value, const char *path)
 {
 	json_auto_t *found = json_loads(value, JSON_DECODE_ANY, NULL);
-	char what[256], description[TK_IMPORT_DESCRIPTION_SIZE];
 
-	snprintf(what, sizeof(what), "expected %s, found %s", expected,
-	        tk_import_describe_value(found, description));
-	fail_at(context, path, what);
+	tk_import_fail_expected(sqlite3_user_data(context), path, expected, found);
+	sqlite3_result_error(context, expected, -1);
 }
 
 static void fail_function(ARGS)
@@ -340,105 +333,6 @@ static void rest_function(ARGS)
 		json_decref(object);
 }
 
-#define ZIP_MAX 16
-
-/* What is no list counts as a list of that value, which has no end. */
-static void zip_function(ARGS)
-{
-	json_t *lists[ZIP_MAX], *out = json_array();
-	size_t length;
-
-	for (int k = 0; k < count && k < ZIP_MAX; k++)
-		lists[k] = json_loads(text_of(v[k]), JSON_DECODE_ANY, NULL);
-	length = json_is_array(lists[0]) ? json_array_size(lists[0]) : 1;
-	for (size_t i = 0; i < length; i++) {
-		json_t *row = json_array();
-
-		for (int k = 0; k < count && k < ZIP_MAX; k++) {
-			json_t *one =
-			        json_is_array(lists[k]) ? json_array_get(lists[k], i) : lists[k];
-
-			json_array_append_new(row, one ? json_incref(one) : json_null());
-		}
-		json_array_append_new(out, row);
-	}
-	for (int k = 0; k < count && k < ZIP_MAX; k++)
-		json_decref(lists[k]);
-	return_json(context, out);
-}
-
-/* The i-th combination; the last list changes fastest. */
-static void add_combination(json_t *out, const json_t *lists, size_t i)
-{
-	size_t strides = 1;
-	const json_t *list;
-	AUTO(tk_buf) text = {0};
-	size_t k;
-
-	json_array_foreach (lists, k, list)
-		strides *= json_array_size(list);
-	json_array_foreach (lists, k, list) {
-		strides /= json_array_size(list);
-		tk_buf_add_printf(&text, "%s%s", k ? ", " : "",
-		        json_string_value(
-		                json_array_get(list, i / strides % json_array_size(list))));
-	}
-	json_array_append_new(out, json_string(tk_buf_cstr(&text)));
-}
-
-/* Whether each list has texts alone, and their combinations can be counted. */
-static bool check_lists(sqlite3_context *context, const json_t *lists, const char *place)
-{
-	double combinations = 1;
-	const json_t *list, *one;
-	size_t k, i;
-
-	json_array_foreach (lists, k, list) {
-		AUTO_TEXT at = tk_sprintf("%s[%zu]", place, k);
-		AUTO_TEXT found = json_dumps(list, JSON_ENCODE_ANY);
-
-		combinations *= (double)json_array_size(list);
-		if (!json_array_size(list)) {
-			fail_expected(context, "a list of values", found, at);
-			return false;
-		}
-		json_array_foreach (list, i, one)
-			if (!json_is_string(one)) {
-				fail_expected(context, "a list of strings", found, at);
-				return false;
-			}
-	}
-	if (combinations > 1e15)
-		fail_at(context, place, "has too many combinations");
-	return combinations <= 1e15;
-}
-
-static void product_function(ARGS)
-{
-	json_auto_t *lists = json_loads(text_of(v[0]), 0, NULL);
-	const size_t wanted = (size_t)sqlite3_value_int64(v[1]);
-
-	if (!json_array_size(lists) || !check_lists(context, lists, text_of(v[2])))
-		return;
-	json_t *out = json_array();
-
-	for (size_t i = 0; i < wanted; i++)
-		add_combination(out, lists, i);
-	return_json(context, out);
-}
-
-static void beside_function(ARGS)
-{
-	struct tk_import_sink *s = sqlite3_user_data(context);
-	const char *path = s->file->path, *slash = strrchr(path, '/');
-	AUTO_TEXT name =
-	        tk_sprintf("%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, text_of(v[0]));
-	json_t *document = json_load_file(name, 0, NULL);
-
-	if (document)
-		return_json(context, document);
-}
-
 int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *err)
 {
 	static const struct {
@@ -450,8 +344,7 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
 	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
-	        {"rest", -1, rest_function}, {"zip", -1, zip_function},
-	        {"product", 3, product_function}, {"beside", 1, beside_function}};
+	        {"rest", -1, rest_function}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		int code = sqlite3_create_function_v2(sink->store->db, functions[i].name,
