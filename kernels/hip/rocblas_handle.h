@@ -119,7 +119,7 @@ static inline rocblas_datatype rocblas_type(uint32_t dtype)
 	                          : rocblas_datatype_f32_r;
 }
 
-static inline rocblas_operation rocblas_side(int transpose)
+static inline rocblas_operation blas_operation(int transpose)
 {
 	return transpose ? rocblas_operation_transpose : rocblas_operation_none;
 }
@@ -135,15 +135,16 @@ static inline int blas_multiply(
 	        p->solution ? rocblas_gemm_algo_solution_index : rocblas_gemm_algo_standard;
 	if (!p->is_batched)
 		return blas_check(err, p->what,
-		        rocblas_gemm_ex(b->handle, rocblas_side(p->ta), rocblas_side(p->tb), p->m,
-		                p->n, p->k, &alpha, p->a, type, p->lda, p->b, type, p->ldb, &beta,
-		                p->c, type_c, p->ldc, p->c, type_c, p->ldc, compute, algo,
+		        rocblas_gemm_ex(b->handle, blas_operation(p->ta), blas_operation(p->tb),
+		                p->m, p->n, p->k, &alpha, p->a, type, p->lda, p->b, type, p->ldb,
+		                &beta, p->c, type_c, p->ldc, p->c, type_c, p->ldc, compute, algo,
 		                p->solution, rocblas_gemm_flags_none));
 	return blas_check(err, p->what,
-	        rocblas_gemm_strided_batched_ex(b->handle, rocblas_side(p->ta), rocblas_side(p->tb),
-	                p->m, p->n, p->k, &alpha, p->a, type, p->lda, p->step_a, p->b, type, p->ldb,
-	                p->step_b, &beta, p->c, type_c, p->ldc, p->step_c, p->c, type_c, p->ldc,
-	                p->step_c, p->count, compute, algo, p->solution, rocblas_gemm_flags_none));
+	        rocblas_gemm_strided_batched_ex(b->handle, blas_operation(p->ta),
+	                blas_operation(p->tb), p->m, p->n, p->k, &alpha, p->a, type, p->lda,
+	                p->step_a, p->b, type, p->ldb, p->step_b, &beta, p->c, type_c, p->ldc,
+	                p->step_c, p->c, type_c, p->ldc, p->step_c, p->count, compute, algo,
+	                p->solution, rocblas_gemm_flags_none));
 }
 
 /* The indices of the solutions of a product, at most *count; out = NULL: only counts them. The
@@ -160,12 +161,12 @@ static inline rocblas_status rocblas_list_solutions(
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 	if (!p->is_batched)
-		return rocblas_gemm_ex_get_solutions(b->handle, rocblas_side(p->ta),
-		        rocblas_side(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, any, type,
-		        p->ldb, &beta, any, type_c, p->ldc, any, type_c, p->ldc, compute,
+		return rocblas_gemm_ex_get_solutions(b->handle, blas_operation(p->ta),
+		        blas_operation(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, any,
+		        type, p->ldb, &beta, any, type_c, p->ldc, any, type_c, p->ldc, compute,
 		        rocblas_gemm_algo_solution_index, rocblas_gemm_flags_none, out, count);
-	return rocblas_gemm_strided_batched_ex_get_solutions(b->handle, rocblas_side(p->ta),
-	        rocblas_side(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, p->step_a, any,
+	return rocblas_gemm_strided_batched_ex_get_solutions(b->handle, blas_operation(p->ta),
+	        blas_operation(p->tb), p->m, p->n, p->k, &alpha, any, type, p->lda, p->step_a, any,
 	        type, p->ldb, p->step_b, &beta, any, type_c, p->ldc, p->step_c, any, type_c, p->ldc,
 	        p->step_c, p->count, compute, rocblas_gemm_algo_solution_index,
 	        rocblas_gemm_flags_none, out, count);
