@@ -236,7 +236,7 @@ static int build_revision(const struct tk_config *config, const struct tk_upstre
 int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill,
         const char *file, struct tk_backfill_build_report *out, struct tk_error *err)
 {
-	const struct tk_upstream_config *u;
+	const struct tk_upstream_config *u = NULL;
 	struct tk_revision *history = NULL;
 	size_t count = 0, n = 0;
 	*out = (struct tk_backfill_build_report){0};
