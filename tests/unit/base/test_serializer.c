@@ -149,15 +149,14 @@ static void put(const char *dir, const char *name, const char *text)
 /* With files of these names, which are their texts as well, and one in a folder. */
 static char *new_tree(const char *first, const char *second)
 {
-	char *dir, *deep;
+	char *dir;
 
 	assert_int_equal(tk_dir_create_temp("/tmp", "tk-hash-", &dir, NULL), TK_OK);
 	put(dir, first, first);
 	put(dir, second, second);
-	deep = tk_path_join(dir, "sub/deep");
+	AUTO_TEXT deep = tk_path_join(dir, "sub/deep");
 	assert_int_equal(tk_dir_create(deep, NULL), TK_OK);
 	put(deep, "x", "");
-	free(deep);
 	return dir;
 }
 
