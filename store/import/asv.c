@@ -4,7 +4,7 @@
  * Version 2 (asv 0.5 and later): each result is a list whose columns `result_columns` names, and
  * parameters are the product of `params`. Version 1: a number, or an object with `result`, `params`
  * and `stats`. Units are in benchmarks.json two folders up, else what the name says (time_,
- * mem_...). Histories have millions of points: SQL as of other formats takes three times as long. */
+ * mem_...). SQL takes three times as long, and histories have millions of points. */
 #include "base/base.h"
 #include "store/import/import.h"
 #include <fnmatch.h>
