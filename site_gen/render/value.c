@@ -209,12 +209,6 @@ void tk_value_set_quantity(
 	tk_value_set(o, key, isfinite(v) ? tk_format_value(v, unit, text) : none);
 }
 
-void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none)
-{
-	char text[TK_FORMAT_SIZE];
-	tk_value_set(o, key, isfinite(ratio) ? tk_format_percent(ratio, text) : none);
-}
-
 void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none)
 {
 	char text[TK_FORMAT_SIZE];

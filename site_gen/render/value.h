@@ -58,7 +58,6 @@ void tk_value_append_text(struct tk_value *list, const char *text);
 
 void tk_value_set_quantity(
         struct tk_value *o, const char *key, double v, const char *unit, const char *none);
-void tk_value_set_percent(struct tk_value *o, const char *key, double ratio, const char *none);
 void tk_value_set_change(struct tk_value *o, const char *key, double change, const char *none);
 /* "2026-11-21 09:42", or a dash for 0. */
 void tk_value_set_time(struct tk_value *o, const char *key, int64_t t_s);
