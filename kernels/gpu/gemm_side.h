@@ -55,7 +55,7 @@ template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int 
 		((T *)o.c)[at] = gpu_round(x, T());
 }
 
-/* ---- register tiles: a thread of 16 x 16 has SIDE x SIDE entries of a tile of 16 SIDE square ---- */
+/* ---- register tiles: 16 x 16 threads, each with SIDE x SIDE entries of a square of 16 SIDE ---- */
 
 /* Index in the tile of value x of thread t. */
 GPU_INLINE constexpr int gemm_tile_index(int t, int x)

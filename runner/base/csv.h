@@ -2,8 +2,8 @@
  * quotes. Memory is bounded by the longest row. Empty lines and a byte order mark are skipped.
  * Lines may end in LF alone, and a quote within an unquoted field is an ordinary character.
  *
- * The first line decides between comma, semicolon and tab. Text after a closing quote belongs to the
- * field, CR LF within quotes is read as LF. */
+ * The first line decides between comma, semicolon and tab. Text after a closing quote belongs to
+ * the field, CR LF within quotes is read as LF. */
 #ifndef TK_BASE_CSV_H
 #define TK_BASE_CSV_H
 #include "base/base.h"

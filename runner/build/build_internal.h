@@ -63,8 +63,8 @@ bool tk_build_log_has_disk_full(const char *log_path);
 /* Whether the system ended the build: a compiler that was killed, or had no memory. */
 bool tk_build_log_has_killed_tool(const char *log_path);
 
-/* ---- elf.c: a shared object, its code, data, symbols, relocations and run path. Lists are sorted by
- * the address that their elements begin with. ---- */
+/* ---- elf.c: a shared object, its code, data, symbols, relocations and run path. Lists are
+ * sorted by the address that their elements begin with. ---- */
 
 /* A relocated place in code or data. */
 struct tk_elf_reloc {
@@ -149,10 +149,10 @@ struct tk_device_code {
 	size_t image_count;
 };
 
-/* Reads `bytes`, which must live as long as *out; the caller frees that. `what`: the name of a section
- * with images (".nv_fatbin", ".hip_fatbin..."), or the processor ("sm_90a", "gfx942") of one code
- * object, an ELF. Images that are damaged, unknown or beyond TK_DEVICE_CODE_UNPACKED_MAX count as
- * unreadable. */
+/* Reads `bytes`, which must live as long as *out; the caller frees that. `what`: the name of a
+ * section with images (".nv_fatbin", ".hip_fatbin..."), or the processor ("sm_90a", "gfx942") of
+ * one code object, an ELF. Images that are damaged, unknown or beyond
+ * TK_DEVICE_CODE_UNPACKED_MAX count as unreadable. */
 #define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
 void tk_device_code_read(
         const char *what, const unsigned char *bytes, size_t size, struct tk_device_code *out);
