@@ -12,7 +12,7 @@ SELECT s.slug AS id, s.title, p.label, s.op, s.dtype, s.problem, s.machine, s.de
   iif(s.bytes > 0, s.bytes, NULL) AS bytes, s.device_name AS device_model,
   'series/' || p.file || '.html' AS page, 'badges/' || p.file || '.svg' AS badge
 FROM page_series p JOIN series_v s ON s.id = p.id LEFT JOIN build_v b ON b.id = p.build_id
-  LEFT JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  LEFT JOIN page_said v ON v.series_id = p.id AND v.night_id = p.verdict_night_id
 ORDER BY p.place
 
 -- machines:

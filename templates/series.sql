@@ -16,7 +16,7 @@ SELECT ifnull(versions_href, '') AS versions_href, clip(s.problem, 300) AS probl
   ifnull(clauses(v.reason, 400), '') AS reason, b.revision_id AS "revision+"
 FROM series_v s JOIN page_series p USING (id) LEFT JOIN page_versions USING (upstream_id)
   LEFT JOIN build b ON b.id = p.build_id
-  LEFT JOIN verdict_v v ON v.night_id = p.verdict_night_id AND v.series_id = s.id
+  LEFT JOIN page_said v ON v.series_id = p.id AND v.night_id = p.verdict_night_id
 WHERE s.id = ?1
 
 -- kernel_trace:
