@@ -55,7 +55,7 @@ template <typename T> GPU_INLINE void gemm_store(const gemm_operands<T> &o, int 
 		((T *)o.c)[at] = gpu_round(x, T());
 }
 
-/* ---- register tiles: 16 x 16 threads, each with SIDE x SIDE entries of a square of 16 SIDE ---- */
+/* ---- register tiles: 16 x 16 threads with SIDE x SIDE entries each of a square of 16 SIDE ---- */
 
 /* Index in the tile of value x of thread t. */
 GPU_INLINE constexpr int gemm_tile_index(int t, int x)

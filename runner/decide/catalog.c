@@ -14,13 +14,12 @@ static const struct tk_db_column code_columns[] = {TK_MEMBER(struct backend_code
         TK_MEMBER(struct backend_code, backend), TK_MEMBER(struct backend_code, code_hash)};
 static const struct tk_row_type code_type = TK_ROW_TYPE(struct backend_code, code_columns);
 
+/* clang-format off */
 #define TABLES(X) \
-	X(machine, machines) \
-	X(device, devices) \
-	X(environment, environments) \
-	X(upstream, upstreams) \
-	X(revision, revisions) X(build, builds) X(problem, problems) X(series, series) \
-	        X(night, nights)
+	X(machine, machines) X(device, devices) X(environment, environments) \
+	X(upstream, upstreams) X(revision, revisions) X(build, builds) X(problem, problems) \
+	X(series, series) X(night, nights)
+/* clang-format on */
 
 static int load(struct tk_catalog *c, struct tk_error *err)
 {

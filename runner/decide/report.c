@@ -365,40 +365,34 @@ void tk_diff_report_free(struct tk_diff_report *r)
 /* ---- rows as the history stores them ---- */
 
 /* Members with the same name in both. */
+/* clang-format off */
 #define SAME_MEMBERS(X) \
-	X(series_id) \
-	X(state) X(samples_before) X(samples_after) X(same_code) X(new_code) X(unstable) X(newest_s)
+	X(series_id) X(state) X(samples_before) X(samples_after) X(same_code) X(new_code) \
+	X(unstable) X(newest_s)
 /* Member of the stored row, and of the row of a report. */
 #define MEMBERS(X) \
-	X(rule, verdict.decided_by) \
-	X(cause, verdict.cause) \
-	X(before_value, verdict.before.value) \
-	X(before_lo, verdict.before.lo) \
-	X(before_hi, verdict.before.hi) X(after_value, verdict.after.value) X( \
-	        after_lo, verdict.after.lo) X(after_hi, verdict.after.hi) X(change, \
-	        verdict.change.value) X(change_lo, verdict.change.lo) X(change_hi, \
-	        verdict.change.hi) X(threshold, verdict.threshold) X(severity, verdict.severity) \
-	        X(p, verdict.p) X(q, verdict.q) X(good_build_id, verdict.good_build_id) X( \
-	                bad_build_id, verdict.bad_build_id) X(last_good_run_id, \
-	                verdict.last_good_run_id) X(first_bad_run_id, verdict.first_bad_run_id) \
-	                X(base_build_id, good_build_id) X(head_build_id, new_build_id) \
-	                        X(head_run_id, new_run_id) X(ab_decision, ab.decision) \
-	                                X(ab_count, ab.count) X(ab_failed, ab.failed) \
-	                                        X(ab_fastest, ab.fastest) X(ab_change, ab.change) \
-	                                                X(ab_lo, ab.lo) X(ab_hi, ab.hi)
+	X(rule, verdict.decided_by) X(cause, verdict.cause) \
+	X(before_value, verdict.before.value) X(before_lo, verdict.before.lo) \
+	X(before_hi, verdict.before.hi) X(after_value, verdict.after.value) \
+	X(after_lo, verdict.after.lo) X(after_hi, verdict.after.hi) \
+	X(change, verdict.change.value) X(change_lo, verdict.change.lo) \
+	X(change_hi, verdict.change.hi) X(threshold, verdict.threshold) \
+	X(severity, verdict.severity) X(p, verdict.p) X(q, verdict.q) \
+	X(good_build_id, verdict.good_build_id) X(bad_build_id, verdict.bad_build_id) \
+	X(last_good_run_id, verdict.last_good_run_id) \
+	X(first_bad_run_id, verdict.first_bad_run_id) X(base_build_id, good_build_id) \
+	X(head_build_id, new_build_id) X(head_run_id, new_run_id) X(ab_decision, ab.decision) \
+	X(ab_count, ab.count) X(ab_failed, ab.failed) X(ab_fastest, ab.fastest) \
+	X(ab_change, ab.change) X(ab_lo, ab.lo) X(ab_hi, ab.hi)
 /* What the view adds, by the same names or by others. */
 #define READ_MEMBERS(X) \
-	X(alert_opened_s) \
-	X(good_revision_id) \
-	X(bad_revision_id) \
-	X(commits_between) X(first_bad_time_s) X(first_bad_change) X(first_bad_confidence)
+	X(alert_opened_s) X(good_revision_id) X(bad_revision_id) X(commits_between) \
+	X(first_bad_time_s) X(first_bad_change) X(first_bad_confidence)
 #define READ_TEXTS(X) \
-	X(alert_uid, alert_uid) \
-	X(good_rev, good_rev) \
-	X(bad_rev, bad_rev) \
-	X(bad_subject, bad_subject) \
-	X(first_bad_rev, first_bad_commit) X(first_bad_subject, first_bad_subject) \
-	        X(first_bad_author, first_bad_author)
+	X(alert_uid, alert_uid) X(good_rev, good_rev) X(bad_rev, bad_rev) \
+	X(bad_subject, bad_subject) X(first_bad_rev, first_bad_commit) \
+	X(first_bad_subject, first_bad_subject) X(first_bad_author, first_bad_author)
+/* clang-format on */
 
 /* Of an acceptance by triage, which may change, only the triage is stored. */
 static char *write_facts(const struct tk_diff_row *row)

@@ -222,8 +222,7 @@
 
   const waiting = new Map(); // element -> function that draws it
   const observer = new IntersectionObserver(
-    (entries) =>
-      entries.forEach(({ isIntersecting, target }) => isIntersecting && drawNow(target)),
+    (entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && drawNow(target)),
     { rootMargin: "50px" },
   );
 

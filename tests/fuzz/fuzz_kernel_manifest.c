@@ -1,7 +1,7 @@
 /* Any bytes as the manifest of a compiled kernel; what is accepted can be packed. */
-#include "launcher.h"
 #include "fuzz.h"
 #include "gpu_backend.h"
+#include "launcher.h"
 #include "launcher_stub.h"
 
 static char memory[64];

@@ -1,7 +1,7 @@
 /* See launcher_stub.h. */
 #include "launcher_stub.h"
-#include "launcher.h"
 #include "gpu_backend.h"
+#include "launcher.h"
 
 struct launcher_stub launcher_stub;
 

@@ -389,11 +389,9 @@ static struct ab_options {
 	bool github;
 } opt = {.request = TK_AB_OPTIONS_NONE};
 
-typedef int write_fn(
-        const struct tk_globals *g, const struct tk_ab_report *r, FILE *out, struct tk_error *err);
 #define FORMATS "text|json|csv|md|github"
-static write_fn *const formats[] = {
-        write_text, write_json, write_csv, write_markdown, write_github};
+static int (*const formats[])(const struct tk_globals *g, const struct tk_ab_report *r, FILE *out,
+        struct tk_error *err) = {write_text, write_json, write_csv, write_markdown, write_github};
 
 static const struct tk_option options[] = {
         {TK_OPT_HEADING("What")},
@@ -472,11 +470,9 @@ static int exit_code(const struct tk_ab_report *r)
 
 static int show(const struct tk_globals *g, const struct tk_ab_report *report, struct tk_error *err)
 {
-	write_fn *write = formats[opt.format];
-
-	if (opt.github && write != write_github)
+	if (opt.github && formats[opt.format] != write_github)
 		TRY(write_github(g, report, stdout, err));
-	TRY(write(g, report, stdout, err));
+	TRY(formats[opt.format](g, report, stdout, err));
 	return fflush(stdout) ? tk_fail_errno(err, "cannot write to stdout") : TK_OK;
 }
 

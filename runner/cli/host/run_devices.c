@@ -5,8 +5,8 @@
 #include "core/kernel_package.h"
 #include "core/problem.h"
 #include "nightly/night.h"
-#include "nightly/plan/suites.h"
 #include "nightly/plan/modules.h"
+#include "nightly/plan/suites.h"
 #include "nightly/trace/recorded_run.h"
 
 #include <fcntl.h>

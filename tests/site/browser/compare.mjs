@@ -19,8 +19,8 @@ export const tests = {
     );
     await page.click("#swap");
     assert.match(
-        await text(),
-        /^openblas is 1\d\.\d\s% faster than .* faster in 0, openblas in 4\.$/,
+      await text(),
+      /^openblas is 1\d\.\d\s% faster than .* faster in 0, openblas in 4\.$/,
     );
     await page.selectOption("#b", "openblas (openblas-debian) @ epyc-lab/cpu");
     await page.selectOption("#a", "openblas @ epyc-lab/cpu");
