@@ -9,9 +9,9 @@ WHERE p.file IS NOT NULL ORDER BY n.started_s DESC, n.id DESC
 SELECT * FROM page_night_row WHERE "id-" = ?1
 
 -- .:
-SELECT count(*) AS jobs, count(*) FILTER (WHERE is_timed(outcome)) AS measured,
-  count(s.id) FILTER (WHERE NOT is_timed(outcome)) AS failure_count
-FROM run r LEFT JOIN series s ON s.id = r.series_id WHERE night_id = ?1
+SELECT ifnull(sum(n), 0) AS jobs, ifnull(sum(n) FILTER (WHERE is_timed), 0) AS measured,
+  ifnull(sum(series) FILTER (WHERE NOT is_timed), 0) AS failure_count
+FROM page_night_outcome WHERE night_id = ?1
 
 -- .:
 SELECT count(*) > 0 AS "analysed?",
@@ -20,24 +20,20 @@ FROM verdict_v WHERE night_id = ?1
 
 -- outcomes:
 SELECT iif(place('outcome', outcome) IS NULL, 'other', outcome) AS word,
-  tone('outcome', outcome) AS tone, count(*) AS count
-FROM run WHERE night_id = ?1 GROUP BY word ORDER BY ifnull(place('outcome', outcome), 99)
+  tone('outcome', outcome) AS tone, sum(n) AS count
+FROM page_night_outcome WHERE night_id = ?1 GROUP BY word ORDER BY ifnull(place('outcome', outcome), 99)
 
 -- Series with one outcome for one reason are one line, from four on.
 -- failures:
-WITH f AS (SELECT r.series_id, r.outcome, r.message, count(*) OVER same AS n,
-    row_number() OVER (same ORDER BY r.series_id) AS i
-  FROM run r JOIN series s ON s.id = r.series_id
-  WHERE r.night_id = ?1 AND NOT is_timed(r.outcome)
-  WINDOW same AS (PARTITION BY r.outcome, r.message))
+WITH f AS (SELECT *, count(*) OVER same AS n, row_number() OVER (same ORDER BY series_id) AS i
+  FROM page_night_failure WHERE night_id = ?1 WINDOW same AS (PARTITION BY outcome, message))
 SELECT series_id AS "series+", iif(n < 4, '', n) AS several, outcome,
   tone('outcome', outcome) AS tone, clip(message, 400) AS message
 FROM f WHERE n < 4 OR i = 1 ORDER BY outcome, f.message, series_id LIMIT 200
 
 -- .:
-SELECT sum(iif(n < 4, n, 1)) > 200 AS "failures_cut?" FROM (SELECT count(*) AS n
-  FROM run r JOIN series s ON s.id = r.series_id
-  WHERE r.night_id = ?1 AND NOT is_timed(r.outcome) GROUP BY r.outcome, r.message)
+SELECT sum(iif(n < 4, n, 1)) > 200 AS "failures_cut?"
+FROM (SELECT count(*) AS n FROM page_night_failure WHERE night_id = ?1 GROUP BY outcome, message)
 
 -- Those without two values, for one reason, are one line, from four on.
 -- verdicts:

@@ -42,10 +42,11 @@ UNION ALL SELECT 'Counted', minute(started_s) FROM page_profile WHERE series_id 
 SELECT revision_id AS "revision+", clip(code_hash, 10) AS code, CASE WHEN older IS NULL THEN ''
   WHEN older = code_hash THEN 'unchanged' ELSE 'changed' END AS what
 FROM (SELECT *, lead(code_hash) OVER newest AS older FROM (SELECT m.as_of_s, m.run_id, b.revision_id, k.code_hash
-    FROM (SELECT *, lead(build_id) OVER (ORDER BY as_of_s, run_id) AS newer_id FROM (SELECT * FROM measurement
-        WHERE series_id = ?1 ORDER BY as_of_s DESC, run_id DESC LIMIT 64)) m
+    FROM (SELECT max(as_of_s) AS as_of_s, max(run_id) AS run_id, build_id
+        FROM (SELECT as_of_s, run_id, build_id FROM measurement WHERE series_id = ?1
+          ORDER BY as_of_s DESC, run_id DESC LIMIT 64) GROUP BY build_id) m
       JOIN kernel k ON k.build_id = m.build_id AND k.backend = (SELECT backend FROM series WHERE id = ?1)
         AND k.name = '' JOIN build b ON b.id = m.build_id
-    WHERE m.newer_id IS NOT m.build_id ORDER BY m.as_of_s DESC, m.run_id DESC LIMIT 6)
+    ORDER BY m.as_of_s DESC, m.run_id DESC LIMIT 6)
   WINDOW newest AS (ORDER BY as_of_s DESC, run_id DESC))
 ORDER BY as_of_s DESC, run_id DESC

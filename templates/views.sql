@@ -13,6 +13,16 @@ SELECT n.id AS "id-", n.started_s AS "started_s-", n.id AS "night+", minute(n.as
   clip(n.tracker_version, 40) AS version
 FROM night n JOIN machine m ON m.id = n.machine_id
 
+-- The runs of nights with a page, read once: a night has thousands.
+-- page_night_outcome: table by night_id
+SELECT night_id, outcome, is_timed(outcome) = '1' AS is_timed, count(*) AS n, count(series_id) AS series
+FROM run WHERE night_id IN (SELECT id FROM page_night WHERE file IS NOT NULL) GROUP BY night_id, outcome
+
+-- page_night_failure: table by night_id
+SELECT r.night_id, r.series_id, r.outcome, r.message
+FROM page_night_outcome o CROSS JOIN run r ON r.night_id = o.night_id AND r.outcome = o.outcome
+WHERE NOT o.is_timed AND r.series_id
+
 -- Devices in the order of pages: GPUs first.
 -- page_device: table by id
 SELECT d.id, d.machine_id, d.name AS model, m.name AS machine, d.slug, m.name || '/' || d.slug AS device,

@@ -77,11 +77,10 @@ WITH t AS (SELECT k.group_id, k.device_id, k.i, p.id AS series_id, p.place, p.va
   FROM page_card k JOIN page_series p ON p.device_id = k.device_id JOIN series s ON s.id = p.id
     LEFT JOIN build b ON b.id = p.build_id
   WHERE p.is_ranked AND NOT p.fails AND p.value > 0),
-chosen AS (SELECT row_id, revision_id, row_number() OVER (PARTITION BY row_id
-    ORDER BY count(*) DESC, r.position DESC, min(i)) AS choice
-  FROM t JOIN revision r ON r.id = revision_id GROUP BY row_id, revision_id),
-c AS (SELECT t.*, ifnull(t.revision_id = c.revision_id, 0) AS is_counted
-  FROM t LEFT JOIN chosen c ON c.row_id = t.row_id AND c.choice = 1)
+chosen AS (SELECT row_id, revision_id FROM (SELECT row_id, revision_id, row_number() OVER (PARTITION BY row_id
+      ORDER BY count(*) DESC, r.position DESC, min(i)) AS choice
+    FROM t JOIN revision r ON r.id = revision_id GROUP BY row_id, revision_id) WHERE choice = 1),
+c AS (SELECT t.*, ifnull(t.revision_id = c.revision_id, 0) AS is_counted FROM t LEFT JOIN chosen c USING (row_id))
 SELECT *, max(is_counted) OVER same AS is_ranked,
   row_number() OVER (PARTITION BY row_id ORDER BY NOT is_counted, value, i) = 1 AS is_best,
   iif(sum(is_counted) OVER same > 1, max(value) FILTER (WHERE is_counted) OVER same /
@@ -300,7 +299,7 @@ ORDER BY night_id DESC, name, source
 -- The newest times of the last 8 nights under the ceilings. A backfill is as old as its commit, so it counts
 -- only where there is no other night. `mark`: its backend.
 -- page_roofline: table by device_id
-WITH m AS (SELECT m.id, l.id AS night_id, (SELECT min(as_of_s) FROM (SELECT as_of_s FROM night n
+WITH m AS MATERIALIZED (SELECT m.id, l.id AS night_id, (SELECT min(as_of_s) FROM (SELECT as_of_s FROM night n
       WHERE n.machine_id = m.id AND 'nightly' IN (n.kind, iif(l.kind = 'nightly', '', 'nightly'))
       ORDER BY started_s DESC LIMIT 8)) AS since_s
   FROM page_machine m JOIN night l ON l.id = m.last_night_id)

@@ -90,11 +90,15 @@ static const char *text_of(
 	return tk_rows_add_text(list, text, len);
 }
 
+/* Asked only of a zero, as which NULL is read: histories have millions of points. */
+static bool is_null(sqlite3_stmt *stmt, int at, const struct tk_db_column *c)
+{
+	return (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL;
+}
+
 static void read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c, char *row,
         const char *previous, struct tk_rows_builder *list)
 {
-	const bool is_none =
-	        (c->flags & TK_COL_NULLABLE) && sqlite3_column_type(stmt, at) == SQLITE_NULL;
 	void *field = row + c->offset;
 
 	switch (c->kind) {
@@ -110,7 +114,9 @@ static void read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 		return;
 	case TK_COL_INT:
 	case TK_COL_REF:
-		*(int64_t *)field = is_none ? c->none : sqlite3_column_int64(stmt, at);
+		*(int64_t *)field = sqlite3_column_int64(stmt, at);
+		if (!*(int64_t *)field && is_null(stmt, at, c))
+			*(int64_t *)field = c->none;
 		return;
 	case TK_COL_U32:
 		*(uint32_t *)field = (uint32_t)sqlite3_column_int64(stmt, at);
@@ -119,7 +125,9 @@ static void read_column(sqlite3_stmt *stmt, int at, const struct tk_db_column *c
 		*(bool *)field = sqlite3_column_int64(stmt, at) != 0;
 		return;
 	case TK_COL_REAL:
-		*(double *)field = is_none ? NAN : sqlite3_column_double(stmt, at);
+		*(double *)field = sqlite3_column_double(stmt, at);
+		if (*(double *)field == 0 && is_null(stmt, at, c))
+			*(double *)field = NAN;
 		return;
 	case TK_COL_CHECKSUM:
 		return;
