@@ -77,10 +77,10 @@ WITH t AS (SELECT k.group_id, k.device_id, k.i, p.id AS series_id, p.place, p.va
   FROM page_card k JOIN page_series p ON p.device_id = k.device_id JOIN series s ON s.id = p.id
     LEFT JOIN build b ON b.id = p.build_id
   WHERE p.is_ranked AND NOT p.fails AND p.value > 0),
-chosen AS (SELECT row_id, revision_id FROM (SELECT row_id, revision_id, row_number() OVER (PARTITION BY row_id
-      ORDER BY count(*) DESC, r.position DESC, min(i)) AS choice
-    FROM t JOIN revision r ON r.id = revision_id GROUP BY row_id, revision_id) WHERE choice = 1),
-c AS (SELECT t.*, ifnull(t.revision_id = c.revision_id, 0) AS is_counted FROM t LEFT JOIN chosen c USING (row_id))
+g AS (SELECT t.*, r.position, count(*) OVER same AS devices, min(i) OVER same AS met
+  FROM t LEFT JOIN revision r ON r.id = revision_id WINDOW same AS (PARTITION BY row_id, revision_id)),
+c AS (SELECT *, ifnull(revision_id = first_value(revision_id) OVER (PARTITION BY row_id
+    ORDER BY revision_id IS NULL, devices DESC, position DESC, met), 0) AS is_counted FROM g)
 SELECT *, max(is_counted) OVER same AS is_ranked,
   row_number() OVER (PARTITION BY row_id ORDER BY NOT is_counted, value, i) = 1 AS is_best,
   iif(sum(is_counted) OVER same > 1, max(value) FILTER (WHERE is_counted) OVER same /
