@@ -63,6 +63,26 @@ static void checksum_function(sqlite3_context *context, int count, sqlite3_value
 	sqlite3_result_int64(context, checksum ? (int64_t)checksum : 1);
 }
 
+/* tk_known_uid(table, id): NULL where it is not kept; tk_known_uid(table, id, uid) keeps it. */
+static void known_uid_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct tk_store *s = sqlite3_user_data(context);
+	const int64_t id = sqlite3_value_int64(values[1]);
+	struct tk_known_uid none = {0}, *known = &none;
+
+	if (s->known_uids)
+		known = &s->known_uids[sqlite3_value_int(values[0])][(uint64_t)id % TK_KNOWN_UIDS];
+	if (count == 3) {
+		if (sqlite3_value_bytes(values[2]) == TK_UID_SIZE - 1) {
+			known->id = id;
+			memcpy(known->uid, sqlite3_value_text(values[2]), TK_UID_SIZE - 1);
+		}
+		sqlite3_result_value(context, values[2]);
+	} else if (*known->uid && known->id == id) {
+		sqlite3_result_text(context, known->uid, TK_UID_SIZE - 1, SQLITE_TRANSIENT);
+	}
+}
+
 int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
@@ -72,6 +92,9 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 	if (code == SQLITE_OK)
 		code = sqlite3_create_function_v2(s->db, "tk_uid", -1, flags | SQLITE_DETERMINISTIC,
 		        NULL, uid_function, NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_create_function_v2(
+		        s->db, "tk_known_uid", -1, flags, s, known_uid_function, NULL, NULL, NULL);
 	return code == SQLITE_OK ? 0 : tk_db_fail(s, code, err, "cannot register tk_checksum");
 }
 
@@ -79,12 +102,18 @@ int tk_checksum_register(struct tk_store *s, struct tk_error *err)
 
 /* A reference counts as the uid of its row. One that may be missing is an empty text where its row
  * does not exist, so that it differs from none. */
-static void add_reference(struct tk_buf *sql, const struct tk_db_column *c, const char *value)
+static void add_reference(
+        struct tk_buf *sql, const struct tk_db_column *c, const char *value, bool of_parameters)
 {
 	const bool may_miss = c->flags & TK_COL_NULLABLE;
 
-	tk_buf_add_printf(sql, "%s(SELECT uid FROM %s WHERE id=%s)", may_miss ? "ifnull(" : "",
-	        tk_tables[c->parent].name, value);
+	tk_buf_add_str(sql, may_miss ? "ifnull(" : "");
+	if (of_parameters)
+		tk_buf_add_printf(sql, "ifnull(tk_known_uid(%d,%s),tk_known_uid(%d,%s,",
+		        (int)c->parent, value, (int)c->parent, value);
+	tk_buf_add_printf(
+	        sql, "(SELECT uid FROM %s WHERE id=%s)", tk_tables[c->parent].name, value);
+	tk_buf_add_str(sql, of_parameters ? "))" : "");
 	if (may_miss)
 		tk_buf_add_printf(sql, ",CASE WHEN %s IS NOT NULL THEN '' END)", value);
 }
@@ -108,7 +137,7 @@ static void add_hash_sql(struct tk_buf *sql, const char *function, const struct 
 		if (c->kind == TK_COL_UID && of_parameters)
 			tk_uid_add_sql(sql, t, true);
 		else if (c->kind == TK_COL_REF)
-			add_reference(sql, c, value);
+			add_reference(sql, c, value, of_parameters);
 		else
 			tk_buf_add_str(sql, value);
 	}

@@ -78,6 +78,12 @@ struct tk_cached_query {
 	sqlite3_stmt *stmt;
 };
 
+#define TK_KNOWN_UIDS 4096 /* of a table */
+struct tk_known_uid {
+	int64_t id;
+	char uid[TK_UID_SIZE];
+};
+
 struct tk_store {
 	sqlite3 *db;
 	char *path;
@@ -95,6 +101,8 @@ struct tk_store {
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
 	struct tk_rows kept; /* the strings of tk_store_get() */
+	/* For checksums, by table and id % TK_KNOWN_UIDS; NULL where rows with a uid can change. */
+	struct tk_known_uid (*known_uids)[TK_KNOWN_UIDS];
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;

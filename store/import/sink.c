@@ -12,6 +12,7 @@
 struct series_entry {
 	char *key; /* device, upstream and what the file says of the series */
 	int64_t id;
+	struct series_entry *next; /* that of the point that followed last time */
 };
 
 struct run_ids {
@@ -20,7 +21,8 @@ struct run_ids {
 
 struct tk_import_state {
 	int64_t machine_id, device_id, upstream_id, environment_id;
-	void *series; /* tsearch: struct series_entry */
+	void *series;              /* tsearch: struct series_entry */
+	struct series_entry *last; /* of the point before */
 	struct run_ids *runs;
 	size_t run_count, run_cap;
 	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
@@ -140,16 +142,24 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_row *p, 
 		tk_buf_add_str(&st->key, parts[i]);
 	}
 	const struct series_entry wanted = {.key = st->key.data};
-	struct series_entry **found = tfind(&wanted, &st->series, entry_order), *entry;
+	struct series_entry **found, *entry = st->last ? st->last->next : NULL;
 
-	if (found) {
-		*id = (*found)->id;
-		return 0;
+	/* Files list their series in the same order mostly. */
+	if (entry && !strcmp(entry->key, st->key.data)) {
+		;
+	} else if ((found = tfind(&wanted, &st->series, entry_order))) {
+		entry = *found;
+	} else {
+		TRY(put_series(s, p, metric, u, id, err));
+		entry = tk_calloc(1, sizeof(*entry));
+		entry->key = tk_strdup(st->key.data);
+		entry->id = *id;
+		tk_check_memory(tsearch(entry, &st->series, entry_order));
 	}
-	TRY(put_series(s, p, metric, u, id, err));
-	entry = tk_malloc(sizeof(*entry));
-	*entry = (struct series_entry){tk_strdup(st->key.data), *id};
-	tk_check_memory(tsearch(entry, &st->series, entry_order));
+	if (st->last)
+		st->last->next = entry;
+	st->last = entry;
+	*id = entry->id;
 	return 0;
 }
 
@@ -262,8 +272,14 @@ int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 		p->environment_id = run->environment_id;
 	}
 	qsort(st->points, ready, sizeof(*st->points), point_order);
-	for (size_t i = 0, left = fold(st->points, ready); i < left; i++)
-		TRY(insert_point(s, &st->points[i], err));
+	int status = 0;
+
+	s->store->known_uids = tk_calloc(TK_TABLE_COUNT, sizeof(*s->store->known_uids));
+	for (size_t i = 0, left = fold(st->points, ready); i < left && !status; i++)
+		status = insert_point(s, &st->points[i], err);
+	free(s->store->known_uids);
+	s->store->known_uids = NULL;
+	TRY(status);
 	memmove(st->points, st->points + ready, st->pending * sizeof(*st->points));
 	st->point_count = st->pending;
 	return 0;
