@@ -541,6 +541,14 @@ int tk_signature_verify(const char *allowed_signers, const char *path, struct tk
 
 /* A parallel loop for work that is independent: filling inputs and verifying outputs, judging
  * thousands of series. Never runs while something is timed. */
+/* qsort(), which a list of none may not be given to: its elements are nowhere. */
+static inline void tk_sort(
+        void *list, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(list, count, size, compare);
+}
+
 /* Calls fn(arg, first, count) on parts of [0, n), each of at least `grain` iterations, from one
  * thread per core that this process may use (at most 32); returns when all are done. Threads take
  * the next part when they have finished one, so that parts may take different times. The parts must

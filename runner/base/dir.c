@@ -73,8 +73,7 @@ static bool list_fd(int fd, char ***names, size_t *count)
 		tk_names_free(list, n);
 		return false;
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_names);
+	tk_sort(list, n, sizeof *list, compare_names);
 	*names = list;
 	*count = n;
 	return true;

@@ -190,7 +190,7 @@ static unsigned count_tree(pid_t child)
 	all = tk_calloc(count, sizeof *all);
 	for (size_t i = 0; i < count; i++)
 		n += read_entry(names[i], &all[n]);
-	qsort(all, n, sizeof *all, compare_pids);
+	tk_sort(all, n, sizeof *all, compare_pids);
 	found = count_found(all, n, child);
 	free(all);
 	tk_names_free(names, count);

@@ -171,7 +171,7 @@ int tk_artifact_evict(const char *cache_dir, uint64_t max_bytes, const char *con
 		entries[i] = read_entry(artifacts, keys[i]);
 		total += entries[i].bytes;
 	}
-	qsort(entries, n, sizeof *entries, least_recent_first);
+	tk_sort(entries, n, sizeof *entries, least_recent_first);
 	int status = TK_OK;
 	for (size_t i = 0; !status && i < n && total > max_bytes; i++) {
 		if (is_listed(entries[i].key, keep, keep_count))

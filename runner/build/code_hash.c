@@ -50,7 +50,7 @@ static void add_objects(struct tk_hash *h, const struct tk_elf *e)
 		const struct tk_elf_symbol *o = &e->objects.list[i];
 		hash_bytes(e, o->name, o->address, o->size, each[i]);
 	}
-	qsort(each, e->objects.count, sizeof(*each), hash_order);
+	tk_sort(each, e->objects.count, sizeof(*each), hash_order);
 	for (size_t i = 0; i < e->objects.count; i++)
 		tk_hash_add_str(h, each[i]);
 	free(each);
@@ -157,7 +157,7 @@ static void hash_functions(
 	for (size_t i = 0; i < e->functions.count; i++)
 		if (!glob || !fnmatch(glob, e->functions.list[i].name, 0))
 			chosen[n++] = &e->functions.list[i];
-	qsort(chosen, n, sizeof(*chosen), larger_first);
+	tk_sort(chosen, n, sizeof(*chosen), larger_first);
 	if (n > TK_CODE_FUNCTIONS_MAX)
 		n = TK_CODE_FUNCTIONS_MAX;
 	for (size_t i = 0; i < n; i++) {

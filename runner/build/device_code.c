@@ -345,8 +345,7 @@ void tk_device_code_read(
 		read_cubin(out, bytes, size, what);
 	else
 		read_hsaco(out, bytes, size, what);
-	if (out->kernel_count)
-		qsort(out->kernels, out->kernel_count, sizeof *out->kernels, by_arch_and_name);
+	tk_sort(out->kernels, out->kernel_count, sizeof *out->kernels, by_arch_and_name);
 }
 
 void tk_device_code_free(struct tk_device_code *c)

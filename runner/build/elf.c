@@ -180,8 +180,7 @@ static void read_symbol_tables(struct tk_elf *e, uint32_t type)
 static void sort_symbols(struct tk_elf_symbols *s)
 {
 	size_t kept = 0;
-	if (s->count)
-		qsort(s->list, s->count, sizeof *s->list, compare_symbols);
+	tk_sort(s->list, s->count, sizeof *s->list, compare_symbols);
 	for (size_t i = 0; i < s->count; i++)
 		if (!kept || s->list[i].address != s->list[kept - 1].address)
 			s->list[kept++] = s->list[i];
@@ -316,8 +315,7 @@ static void read_relocs(struct tk_elf *e)
 		if (of && gelf_getshdr(of, &target) && classify_section(e->elf, &target, &kind))
 			read_reloc_section(e, scn, &sh);
 	}
-	if (e->reloc_count)
-		qsort(e->relocs, e->reloc_count, sizeof *e->relocs, compare_relocs);
+	tk_sort(e->relocs, e->reloc_count, sizeof *e->relocs, compare_relocs);
 }
 
 size_t tk_elf_find_reloc(const struct tk_elf *e, uint64_t address)
@@ -411,7 +409,7 @@ static void describe_unnamed(struct tk_elf *e)
 		if (e->relocs[i].unnamed)
 			list[count++] = (struct unnamed){
 			        e->relocs[i].unnamed, is_address_taken(e, &e->relocs[i])};
-	qsort(list, count, sizeof *list, compare_unnamed);
+	tk_sort(list, count, sizeof *list, compare_unnamed);
 	for (size_t i = 0; i < e->reloc_count; i++) {
 		const uint64_t address = e->relocs[i].unnamed;
 		if (e->relocs[i].target)

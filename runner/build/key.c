@@ -186,7 +186,7 @@ static int add_cards(
 		if (f)
 			fclose(f);
 	}
-	qsort(lines, n, sizeof(*lines), line_order);
+	tk_sort(lines, n, sizeof(*lines), line_order);
 	tk_hash_add_i64(h, (int64_t)n);
 	for (size_t i = 0; i < n; i++)
 		tk_hash_add_str(h, lines[i]);

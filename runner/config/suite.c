@@ -128,7 +128,7 @@ int tk_suite_folder_list_names(const char *root, const char *folder, bool (*shor
 		tk_names_free(all, n);
 		return status;
 	}
-	qsort(all, n, sizeof *all, compare_names);
+	tk_sort(all, n, sizeof *all, compare_names);
 	for (size_t i = 0; i < n; i++) {
 		if (kept && strcmp(all[kept - 1], all[i]) == 0)
 			free(all[i]);

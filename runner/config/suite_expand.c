@@ -112,7 +112,7 @@ static uint64_t *pick(uint64_t total, size_t count, uint64_t seed)
 
 		list[i] = has_number(list, i, drawn) ? last : drawn;
 	}
-	qsort(list, count, sizeof *list, compare_numbers);
+	tk_sort(list, count, sizeof *list, compare_numbers);
 	return list;
 }
 

@@ -215,7 +215,7 @@ static void find_on_axis(const struct axis *axis, const struct tk_tune_fact *fac
 		used += replace_size(axis, facts[i].problem, "*", p->rest, &p->x);
 	}
 	if (used)
-		qsort(places, used, sizeof *places, compare_places);
+		tk_sort(places, used, sizeof *places, compare_places);
 	for (size_t first = 0, end; first < used; first = end) {
 		for (end = first + 1; end < used && !strcmp(places[end].rest, places[first].rest);
 		        end++)
@@ -245,8 +245,7 @@ void tk_tune_rules_find(const struct tk_tune_fact *facts, size_t count, struct t
 	*out = (struct tk_tune_rules){0};
 	for (size_t i = 0; i < AXES; i++)
 		find_on_axis(&axes[i], facts, count, places, out);
-	if (out->count)
-		qsort(out->at, out->count, sizeof *out->at, most_sizes_first);
+	tk_sort(out->at, out->count, sizeof *out->at, most_sizes_first);
 	free(places);
 }
 

@@ -440,7 +440,7 @@ static int open_alerts(struct tk_store *s, struct tk_analysis *c, const struct t
 	for (size_t i = 0; i < r->count; i++)
 		if (needs_alert(&r->rows[i]))
 			bad[count++] = &r->rows[i];
-	qsort(bad, count, sizeof(*bad), by_precision);
+	tk_sort(bad, count, sizeof(*bad), by_precision);
 	for (size_t i = 0; !status && i < count; i++)
 		status = open_alert(s, c, &c->at[bad[i] - r->rows], night, bad[i], err);
 	free(bad);

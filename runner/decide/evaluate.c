@@ -162,7 +162,7 @@ static void remove_common_mode(struct tk_analysis *c)
 
 	c->shifts = tk_calloc(most + 1, sizeof *c->shifts);
 	count = collect_all(c, at);
-	qsort(at, count, sizeof *at, by_device_and_night);
+	tk_sort(at, count, sizeof *at, by_device_and_night);
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i; next < count && by_device_and_night(&at[i], &at[next]) == 0; next++)
 			;
@@ -250,8 +250,7 @@ static void estimate_priors(struct tk_analysis *c, double *prior)
 
 	for (size_t i = 0; i < c->count; i++)
 		k[i] = &c->at[i];
-	if (c->count)
-		qsort(k, c->count, sizeof *k, by_device);
+	tk_sort(k, c->count, sizeof *k, by_device);
 	for (size_t i = 0, next; i < c->count; i = next) {
 		double sigma;
 

@@ -114,7 +114,7 @@ static int64_t usual_gap_s(const struct calendar *c)
 		gaps[n++] = c->nights[i].as_of_s - c->nights[i + 1].as_of_s;
 	if (!n)
 		return DAY_S;
-	qsort(gaps, n, sizeof *gaps, ascending);
+	tk_sort(gaps, n, sizeof *gaps, ascending);
 	return gaps[n / 2] > DAY_S ? gaps[n / 2] : DAY_S;
 }
 

@@ -306,7 +306,7 @@ static size_t count_machines(const struct tk_diff_report *r)
 
 	for (size_t i = 0; i < r->count; i++)
 		names[i] = r->rows[i].machine;
-	qsort(names, r->count, sizeof *names, by_name);
+	tk_sort(names, r->count, sizeof *names, by_name);
 	for (size_t i = 0; i < r->count; i++)
 		count += i == 0 || strcmp(names[i], names[i - 1]) != 0;
 	free(names);
@@ -352,8 +352,7 @@ void tk_diff_report_finish(struct tk_diff_report *r)
 		tk_diff_mean_add(&r->mean, row);
 	}
 	r->machines = count_machines(r);
-	if (r->count)
-		qsort(r->rows, r->count, sizeof *r->rows, by_severity);
+	tk_sort(r->rows, r->count, sizeof *r->rows, by_severity);
 }
 
 void tk_diff_report_free(struct tk_diff_report *r)

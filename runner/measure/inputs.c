@@ -315,7 +315,7 @@ static void choose_blocks(const struct tk_nsa *p, uint64_t key, int64_t query, i
 			pick = (pick + 1) % (int32_t)visible;
 		list[n++] = pick;
 	}
-	qsort(list, (size_t)n, sizeof *list, compare_i32);
+	tk_sort(list, (size_t)n, sizeof *list, compare_i32);
 	for (; n < p->selected_blocks; n++)
 		list[n] = -1;
 }

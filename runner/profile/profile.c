@@ -23,7 +23,7 @@ static int compare_stalls(const void *a, const void *b)
 
 void tk_profile_sort_stalls(struct tk_profile_kernel *k)
 {
-	qsort(k->stalls, k->stall_count, sizeof *k->stalls, compare_stalls);
+	tk_sort(k->stalls, k->stall_count, sizeof *k->stalls, compare_stalls);
 }
 
 double tk_profile_sum_time_ns(const struct tk_profile *p)

@@ -228,8 +228,7 @@ static int read_pass(const char *folder, size_t pass, struct rows *rows, struct 
 	        .rows = rows};
 	snprintf(path, sizeof path, "%s/pass_%zu", folder, pass);
 	TRY(tk_dir_exists(path) ? tk_dir_walk(path, visit, &s, err) : TK_OK);
-	if (rows->count)
-		qsort(rows->at, rows->count, sizeof *rows->at, compare_rows);
+	tk_sort(rows->at, rows->count, sizeof *rows->at, compare_rows);
 	return TK_OK;
 }
 

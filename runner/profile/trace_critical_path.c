@@ -224,7 +224,7 @@ static void index_groups(struct walk *w)
 	}
 	w->first[l->group_count] = span;
 	w->first_tile[l->group_count] = tile;
-	qsort(w->groups, l->group_count, sizeof *w->groups, compare_blocks);
+	tk_sort(w->groups, l->group_count, sizeof *w->groups, compare_blocks);
 }
 
 static void divide(struct tk_trace_path *p, size_t regions, double by)

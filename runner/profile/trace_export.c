@@ -36,7 +36,7 @@ static void find_middle(const struct tk_trace_launch *l, size_t groups_max, stru
 		last->end = i + 1;
 		last->end_ns = fmax(last->end_ns, g->end_ns);
 	}
-	qsort(ranges, count, sizeof *ranges, compare_ends);
+	tk_sort(ranges, count, sizeof *ranges, compare_ends);
 	*out = ranges[count ? (count - 1) / 2 : 0];
 	free(ranges);
 	out->kept_end = out->end - out->first > groups_max ? out->first + groups_max : out->end;
@@ -77,7 +77,7 @@ static json_t *encode_spans(
 			if (l->spans[i].ring < r->kept_end)
 				spans[count++] = &l->spans[i];
 		}
-	qsort(spans, count, sizeof *spans, compare_begins);
+	tk_sort(spans, count, sizeof *spans, compare_begins);
 	for (size_t i = 0; i < count && i < spans_max; i++)
 		json_array_append_new(list, encode_span(spans[i], r->first));
 	*left_out = all - (count < spans_max ? count : spans_max);

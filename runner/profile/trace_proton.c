@@ -181,7 +181,7 @@ static int compare_warps(const void *a, const void *b)
 static void convert_times(struct import *in, double clock_mhz)
 {
 	double first = INFINITY, base = 0;
-	qsort(in->events, in->count, sizeof *in->events, compare_blocks);
+	tk_sort(in->events, in->count, sizeof *in->events, compare_blocks);
 	for (size_t i = 0; i < in->count; i++) {
 		struct event *e = &in->events[i];
 		if (!i || e[-1].core != e->core || e[-1].block != e->block)
@@ -192,13 +192,13 @@ static void convert_times(struct import *in, double clock_mhz)
 	}
 	for (size_t i = 0; i < in->count; i++)
 		in->events[i].begin -= first;
-	qsort(in->events, in->count, sizeof *in->events, compare_groups);
+	tk_sort(in->events, in->count, sizeof *in->events, compare_groups);
 }
 
 static void name_groups(struct import *in)
 {
 	struct tk_trace_file_kernel *k = in->kernel;
-	qsort(in->warps, k->groups, sizeof *in->warps, compare_warps);
+	tk_sort(in->warps, k->groups, sizeof *in->warps, compare_warps);
 	for (uint32_t i = 0; i < k->groups; i++)
 		snprintf(k->group[i], sizeof k->group[i], "warp %u", in->warps[i]);
 }

@@ -188,7 +188,7 @@ static size_t find_rings(struct reader *rd, const char *from)
 		if (r->begin_ns && r->end_ns >= r->begin_ns && r->group < k->groups)
 			rd->refs[n++] = find_records(r, records + i * k->slots, k->slots);
 	}
-	qsort(rd->refs, n, sizeof *rd->refs, compare_rings);
+	tk_sort(rd->refs, n, sizeof *rd->refs, compare_rings);
 	return n;
 }
 

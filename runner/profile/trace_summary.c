@@ -77,7 +77,7 @@ static void expose(struct sweep *s, enum tk_trace_activity activity, double ns)
 static void sweep_edges(struct sweep *s)
 {
 	double now = 0;
-	qsort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
+	tk_sort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
 	for (size_t i = 0; i < s->edge_count; i++) {
 		const struct edge *e = &s->edges[i];
 		enum tk_trace_activity activity = activity_now(s);

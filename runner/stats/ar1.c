@@ -439,8 +439,7 @@ static void rescan(struct refine *f)
 		f->count = 0;
 		for (size_t g = 0; g < f->segments; g++)
 			scan_segment(f, f->bounds[g], f->bounds[g + 1]);
-		if (f->count)
-			qsort(f->found, f->count, sizeof *f->found, strongest_first);
+		tk_sort(f->found, f->count, sizeof *f->found, strongest_first);
 		for (size_t i = 0; i < f->count; i++)
 			more |= insert(f, f->found[i].at);
 		take_back(f);

@@ -388,8 +388,7 @@ void tk_fdr_adjust(const double *p, size_t n, double *q)
 		if (!isnan(p[i]))
 			r[tests++] = (struct ranked){p[i], i};
 	}
-	if (tests)
-		qsort(r, tests, sizeof *r, descending);
+	tk_sort(r, tests, sizeof *r, descending);
 	for (size_t i = 0; i < tests; i++) {
 		least = fmin(least, r[i].p * (double)tests / (double)(tests - i));
 		q[r[i].at] = least;

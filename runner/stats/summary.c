@@ -129,7 +129,7 @@ static int compare_doubles(const void *a, const void *b)
 
 void tk_sort_values(double *x, size_t n)
 {
-	qsort(x, n, sizeof *x, compare_doubles);
+	tk_sort(x, n, sizeof *x, compare_doubles);
 }
 
 double tk_quantile_sorted(const double *sorted, size_t n, double p)

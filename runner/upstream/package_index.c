@@ -154,8 +154,7 @@ int tk_package_index_add(struct tk_package_index *p, const char *package, const 
 			break;
 		status = add_file(p, normal, index, file, err);
 	}
-	if (p->count)
-		qsort(p->releases, p->count, sizeof(*p->releases), by_version);
+	tk_sort(p->releases, p->count, sizeof(*p->releases), by_version);
 	return status;
 }
 

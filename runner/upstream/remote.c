@@ -353,8 +353,7 @@ int tk_remote_list(struct tk_remote *r, char ***names, size_t *count, struct tk_
 		tk_names_free(n.at, n.count);
 		return status;
 	}
-	if (n.count)
-		qsort(n.at, n.count, sizeof *n.at, compare_names);
+	tk_sort(n.at, n.count, sizeof *n.at, compare_names);
 	*names = n.at;
 	*count = n.count;
 	return TK_OK;

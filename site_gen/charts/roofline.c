@@ -147,7 +147,7 @@ static void draw_marks(struct tk_buf *out, const struct tk_plot *p,
 	}
 	if (!count)
 		return;
-	qsort(places, count, sizeof *places, place_order);
+	tk_sort(places, count, sizeof *places, place_order);
 	tk_mark_begin(out, style, old);
 	for (size_t i = 0; i < count; i++)
 		if (!i || place_order(&places[i - 1], &places[i]))

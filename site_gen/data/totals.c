@@ -45,7 +45,7 @@ static size_t sort_members(struct member *members, size_t count, enum level leve
 	size_t totals = 0;
 	for (size_t i = 0; i < count; i++)
 		members[i].level = level;
-	qsort(members, count, sizeof *members, compare_members);
+	tk_sort(members, count, sizeof *members, compare_members);
 	for (size_t i = 0; i < count; i++)
 		totals += !i || compare_keys(&members[i - 1], &members[i]);
 	return totals;

@@ -71,7 +71,7 @@ void tk_model_assign_styles(struct tk_model *m)
 	bool *is_taken = tk_calloc(count + TK_STYLES + 1, sizeof *is_taken);
 	for (size_t i = 0; i < count; i++)
 		all[i] = &m->series[i];
-	qsort(all, count, sizeof *all, compare_variants);
+	tk_sort(all, count, sizeof *all, compare_variants);
 	for (int vendors = 1; vendors >= 0; vendors--)
 		for (size_t first = 0, end; first < count; first = end) {
 			bool is_drawn = false;

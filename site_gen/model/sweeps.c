@@ -84,7 +84,7 @@ static void place_entries(struct entry *entries, size_t count, enum kind kind)
 		                   : kind == LENGTH ? at->x
 		                                    : 0;
 	}
-	qsort(entries, count, sizeof *entries, compare_by_sweep);
+	tk_sort(entries, count, sizeof *entries, compare_by_sweep);
 }
 
 /* A line for each value of what is constant along lines of this kind. */
@@ -137,7 +137,7 @@ void tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, s
 		if (axes[i].x > 0)
 			entries[used++] = (struct entry){.axes = &axes[i], .index = i};
 	if (used)
-		qsort(entries, used, sizeof *entries, compare_by_sweep);
+		tk_sort(entries, used, sizeof *entries, compare_by_sweep);
 	for (size_t first = 0, end; first < used; first = end) {
 		for (end = first + 1;
 		        end < used && !strcmp(entries[end].axes->sweep, entries[first].axes->sweep);
@@ -146,8 +146,7 @@ void tk_sweeps_find(const struct tk_axes *axes, size_t count, bool over_batch, s
 		split(entries + first, end - first, over_batch, out);
 	}
 	free(entries);
-	if (out->count)
-		qsort(out->at, out->count, sizeof *out->at, compare_by_length);
+	tk_sort(out->at, out->count, sizeof *out->at, compare_by_length);
 	while (out->count > max)
 		free(out->at[--out->count].members);
 }

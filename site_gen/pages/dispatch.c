@@ -83,7 +83,7 @@ static void write_header(struct tk_buf *out, const json_t *head, const json_t *r
 	char percent[TK_FORMAT_SIZE];
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = json_array_get(rows, i);
-	qsort(sorted, count, sizeof *sorted, compare_by_problem);
+	tk_sort(sorted, count, sizeof *sorted, compare_by_problem);
 	tk_c_add_name(&name, tk_record_text(head, "op"));
 	tk_buf_add_char(&name, '_');
 	tk_c_add_name(&name, tk_record_text(head, "file"));

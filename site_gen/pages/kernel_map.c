@@ -59,8 +59,8 @@ static struct grid make_grid(const struct cell *cells, size_t count)
 		place(g.rows, &g.row_count, ROWS_MAX, cells[i].at.row_order, &g.fits);
 		place(g.columns, &g.column_count, COLUMNS_MAX, cells[i].at.column_order, &g.fits);
 	}
-	qsort(g.rows, g.row_count, sizeof *g.rows, number_order);
-	qsort(g.columns, g.column_count, sizeof *g.columns, number_order);
+	tk_sort(g.rows, g.row_count, sizeof *g.rows, number_order);
+	tk_sort(g.columns, g.column_count, sizeof *g.columns, number_order);
 	g.fits = g.fits && count >= CELLS_MIN && g.row_count > 1 && g.column_count > 1 &&
 	         count * 3 >= g.row_count * g.column_count;
 	return g;
@@ -165,7 +165,7 @@ static void add_group(struct tk_value *maps, const struct cell *cells, size_t co
 			return;
 		cells = room;
 		count = used;
-		qsort(room, count, sizeof *room, cell_order);
+		tk_sort(room, count, sizeof *room, cell_order);
 		g = make_grid(cells, count);
 		g.fits = g.column_count <= COLUMNS_MAX && g.row_count <= ROWS_MAX;
 		names.row = "";
@@ -186,7 +186,7 @@ void tk_kernel_set_maps(struct tk_value *o, const struct tk_kernel_table *t)
 		if (t->problems[i].known && *t->problems[i].at.sweep)
 			cells[count++] = (struct cell){&t->problems[i], t->problems[i].at};
 	if (count)
-		qsort(cells, count, sizeof *cells, cell_order);
+		tk_sort(cells, count, sizeof *cells, cell_order);
 	for (size_t first = 0, end; first < count && made < MAPS_MAX; first = end) {
 		for (end = first; end < count && !strcmp(cells[end].at.rest, cells[first].at.rest);
 		        end++)

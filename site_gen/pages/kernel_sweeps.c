@@ -143,8 +143,7 @@ static void add_panels(struct tk_site *site, struct tk_value *o,
 		        .dtype = shown[first]->row->dtype};
 	}
 	set_tops(panels, sweeps->count, table, shown);
-	if (sweeps->count)
-		qsort(panels, sweeps->count, sizeof *panels, compare_panels);
+	tk_sort(panels, sweeps->count, sizeof *panels, compare_panels);
 	for (size_t i = 0; i < sweeps->count; i++) {
 		struct tk_value *chart = tk_value_append(list);
 		char text[TK_FORMAT_SIZE];

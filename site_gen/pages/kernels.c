@@ -58,17 +58,17 @@ static int compare_by_sweep_size(const void *a, const void *b)
 /* Keeps the problems of the longest sweeps, because charts need whole sweeps. */
 static void choose_rows(struct tk_kernel_problem *all, size_t count)
 {
-	qsort(all, count, sizeof *all, compare_by_sweep);
+	tk_sort(all, count, sizeof *all, compare_by_sweep);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && !strcmp(all[i].at.sweep, all[end].at.sweep);)
 			end++;
 		for (size_t k = i; k < end; k++)
 			all[k].sweep_size = end - i;
 	}
-	qsort(all, count, sizeof *all, compare_by_sweep_size);
+	tk_sort(all, count, sizeof *all, compare_by_sweep_size);
 	for (size_t i = 0; i < count; i++)
 		all[i].shown = i < ROWS_MAX;
-	qsort(all, count, sizeof *all, compare_by_place);
+	tk_sort(all, count, sizeof *all, compare_by_place);
 }
 
 static void add_rows(struct tk_value *o, const struct tk_kernel_table *t)

@@ -157,7 +157,7 @@ static void read_timeline(const json_t *stored, struct timeline *t)
 		if (read_span(json_array_get(spans, i), t, &span))
 			t->spans[t->span_count++] = span;
 	}
-	qsort(t->spans, t->span_count, sizeof *t->spans, compare_begins);
+	tk_sort(t->spans, t->span_count, sizeof *t->spans, compare_begins);
 }
 
 /* ---- drawing ---- */

@@ -306,8 +306,7 @@ static int compare_entries(const void *a, const void *b)
 
 void tk_row_index_sort(struct tk_row_index *index)
 {
-	if (index->count)
-		qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
+	tk_sort(index->entries, index->count, sizeof *index->entries, compare_entries);
 }
 
 void tk_row_index_build(struct tk_row_index *index, const void *rows, size_t count, size_t row_size)

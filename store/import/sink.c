@@ -239,7 +239,7 @@ static size_t fold(struct tk_point *p, size_t count)
 		struct tk_point one = p[i];
 
 		if (n > 1) {
-			qsort(&p[i], n, sizeof(*p), value_order);
+			tk_sort(&p[i], n, sizeof(*p), value_order);
 			one.value = quantile(&p[i], n, 0.5);
 			one.min = p[i].value;
 			one.q25 = quantile(&p[i], n, 0.25);
@@ -271,7 +271,7 @@ int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
 		p->build_id = run->build_id;
 		p->environment_id = run->environment_id;
 	}
-	qsort(st->points, ready, sizeof(*st->points), point_order);
+	tk_sort(st->points, ready, sizeof(*st->points), point_order);
 	int status = 0;
 
 	s->store->known_uids = tk_calloc(TK_TABLE_COUNT, sizeof(*s->store->known_uids));

@@ -43,7 +43,7 @@ void tk_tuning_groups_make(const struct tk_rows *tunings, struct tk_tuning_group
 	        .memory = tk_calloc(count + 1, sizeof *out->memory)};
 	for (size_t i = 0; i < count; i++)
 		out->memory[i] = TK_ROWS_AT(tunings, struct tk_tuning_row, i);
-	qsort(out->memory, count, sizeof *out->memory, compare_rows);
+	tk_sort(out->memory, count, sizeof *out->memory, compare_rows);
 	size_t used = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct tk_tuning_row *row = out->memory[i],

@@ -215,8 +215,7 @@ static void make_series(struct histories *h)
 	const char *name;
 	json_t *at;
 
-	if (n)
-		qsort(h->points, n, sizeof *h->points, by_series_and_day);
+	tk_sort(h->points, n, sizeof *h->points, by_series_and_day);
 	h->series = tk_calloc(json_object_size(h->names) + 1, sizeof *h->series);
 	h->value = tk_calloc(n + 1, sizeof *h->value);
 	h->day = tk_calloc(n + 1, sizeof *h->day);
@@ -262,8 +261,7 @@ static const char *find_driver(const struct histories *h, const char *machine, i
 
 static void set_environments(struct histories *h)
 {
-	if (h->setting_count)
-		qsort(h->settings, h->setting_count, sizeof *h->settings, by_machine_and_day);
+	tk_sort(h->settings, h->setting_count, sizeof *h->settings, by_machine_and_day);
 	h->environment = tk_calloc(h->point_count + 1, sizeof *h->environment);
 	for (size_t i = 0; i < h->point_count; i++) {
 		struct tk_series_history *s = &h->series[h->points[i].series];

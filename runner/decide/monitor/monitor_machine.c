@@ -260,7 +260,7 @@ static size_t list_days(struct monitored_series *const *asked, size_t count, int
 		out[2 * i] = day_of_candidate(asked[i]);
 		out[2 * i + 1] = out[2 * i] - 1;
 	}
-	qsort(out, 2 * count, sizeof *out, by_day);
+	tk_sort(out, 2 * count, sizeof *out, by_day);
 	for (size_t i = 0; i < 2 * count; i++)
 		if (!days || out[i] != out[days - 1])
 			out[days++] = out[i];

@@ -114,7 +114,7 @@ int tk_series_history_replay(const struct tk_series_history *series, size_t coun
 	memset(out, 0, count * sizeof *out);
 	for (size_t i = 0; i < count; i++)
 		p[i] = (struct series_cursor){&series[i], &out[i], 0};
-	qsort(p, count, sizeof *p, by_machine);
+	tk_sort(p, count, sizeof *p, by_machine);
 	for (size_t i = 0, next; !status && i < count; i = next) {
 		struct machine m = {.at = p + i};
 

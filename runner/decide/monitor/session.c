@@ -209,7 +209,7 @@ static int add_tonight(struct device *d, struct tk_error *err)
 				m[count++] = (struct timed_point){p->as_of_s, p->series_id,
 				        p->run_id, p->night_id, p->environment_id, p->value};
 	}
-	qsort(m, count, sizeof *m, by_series);
+	tk_sort(m, count, sizeof *m, by_series);
 	const int status = count ? add_night(d, m, count, err) : TK_OK;
 
 	free(m);

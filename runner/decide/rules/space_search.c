@@ -25,7 +25,7 @@ static void set_ranks(struct tk_space_search *s, const int64_t *values, size_t d
 	size_t distinct = 0;
 	for (size_t i = 0; i < s->count; i++)
 		sorted[i] = values[i * s->dimensions + d];
-	qsort(sorted, s->count, sizeof *sorted, compare_values);
+	tk_sort(sorted, s->count, sizeof *sorted, compare_values);
 	for (size_t i = 0; i < s->count; i++)
 		if (!distinct || sorted[i] != sorted[distinct - 1])
 			sorted[distinct++] = sorted[i];

@@ -488,7 +488,7 @@ static void write_report(struct tk_ab_session *c)
 {
 	struct tk_ab_report *r = c->report;
 	r->rows = tk_calloc(c->count + 1, sizeof *r->rows);
-	qsort(c->problems, c->count, sizeof *c->problems, compare_rows);
+	tk_sort(c->problems, c->count, sizeof *c->problems, compare_rows);
 	for (size_t i = 0; i < c->count; i++) {
 		r->rows[r->count++] = c->problems[i].row;
 		r->by_verdict[c->problems[i].row.verdict]++;

@@ -76,7 +76,7 @@ static int list_suspects(struct confirmation *d, struct tk_error *err)
 			d->suspects[d->count++] =
 			        (struct suspect){.row = &d->report.rows[i], .priority = priority};
 	}
-	qsort(d->suspects, d->count, sizeof *d->suspects, compare_priority);
+	tk_sort(d->suspects, d->count, sizeof *d->suspects, compare_priority);
 	return TK_OK;
 }
 

@@ -61,7 +61,7 @@ static void order_jobs(const struct tk_job_list *suite, const struct tk_job_list
 	tk_rng_shuffle(&rng, order, suite->count, sizeof *order);
 	for (size_t i = 0; i < suite->count; i++)
 		order[i].position = i;
-	qsort(order, suite->count, sizeof *order, compare_last_and_position);
+	tk_sort(order, suite->count, sizeof *order, compare_last_and_position);
 	append(out, ceilings->rows, ceilings->count);
 	for (size_t i = 0; i < suite->count; i++) {
 		if (every && i % every == 0)

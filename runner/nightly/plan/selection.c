@@ -128,7 +128,7 @@ int tk_plan_share_problems(struct tk_night *n, struct tk_plan_problem *problems,
 	int status = read_history(&s, err);
 	for (size_t i = 0; i < count; i++)
 		s.order[i] = &problems[i];
-	qsort(s.order, count, sizeof *s.order, compare_longest_first);
+	tk_sort(s.order, count, sizeof *s.order, compare_longest_first);
 	for (size_t d = 0; !status && d < n->device_count; d++)
 		if (tk_night_find_model(n, d) == d)
 			share_among_model(&s, d);

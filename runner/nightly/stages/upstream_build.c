@@ -206,7 +206,7 @@ int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upst
 			status = add_revision(a, *out, count, err);
 	}
 	tk_names_free(keys, key_count);
-	qsort(*out, *count, sizeof **out, compare_age);
+	tk_sort(*out, *count, sizeof **out, compare_age);
 	return status || *count
 	               ? status
 	               : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);

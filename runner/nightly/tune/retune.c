@@ -130,7 +130,7 @@ static int list_candidates(
 		if (is_due)
 			all[(*count)++] = *c;
 	}
-	qsort(all, *count, sizeof *all, oldest_first);
+	tk_sort(all, *count, sizeof *all, oldest_first);
 	return TK_OK;
 }
 
