@@ -43,8 +43,7 @@ enum tk_status {
 
 struct tk_error {
 	int status;
-	char message[2048]; /* complete sentence without the final full stop; never a newline at its
-	                       end */
+	char message[2048]; /* a sentence without its full stop; no newline at its end */
 };
 
 /* Writes status and message; an over-long message is cut between two characters. Returns status, so
@@ -523,8 +522,6 @@ int tk_archive_extract(
 
 /* SSH signatures of files that leave the machine: `ssh-keygen -Y` writes PATH.sig beside the file,
  * for the namespace TK_SIGNATURE_NAMESPACE. */
-struct tk_error;
-
 #define TK_SIGNATURE_NAMESPACE "tracker"
 
 /* Writes PATH.sig, and replaces one that is there. key: a file with a private key, or with a public

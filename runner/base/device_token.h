@@ -7,10 +7,7 @@
  * next acquire returns false. No process waits forever. */
 #ifndef TK_BASE_DEVICE_TOKEN_H
 #define TK_BASE_DEVICE_TOKEN_H
-#include <stdbool.h>
-#include <stdint.h>
-
-struct tk_error;
+#include "base/base.h"
 
 struct tk_device_token {
 	int fd; /* -1: no peer (any more) */
