@@ -380,17 +380,16 @@ void tk_options_print_help(const struct tk_usage *u, const char *name, FILE *out
 	static const struct argp_child children[] = {{&common, 0, NULL, 0}, {0}};
 	struct line l = {.usage = u};
 	struct argp_option options[ROWS_MAX + 1];
-	char *purpose = tk_usage_purpose(u), *notes = tk_usage_notes(u);
-	char *help = tk_sprintf("%s\v%s", purpose, notes);
-	const struct argp argp = {options, parse_nothing, u->arguments, help, children, NULL, NULL};
+	AUTO_TEXT purpose = tk_usage_purpose(u), *notes = tk_usage_notes(u);
+	AUTO_TEXT help = tk_sprintf("%s\v%s", purpose, notes);
 
 	add_rows(&l, u->options);
 	l.own = l.count;
 	make_argp_options(&l, options);
+	/* NULL, not a list of none: glibc does not free what it makes of that. */
+	const struct argp argp = {
+	        l.count ? options : NULL, parse_nothing, u->arguments, help, children};
 	argp_help(&argp, out, ARGP_HELP_STD_HELP, (char *)name);
-	free(purpose);
-	free(notes);
-	free(help);
 }
 
 char *tk_usage_purpose(const struct tk_usage *u)
