@@ -388,7 +388,7 @@ void tk_options_print_help(const struct tk_usage *u, const char *name, FILE *out
 	make_argp_options(&l, options);
 	/* NULL, not a list of none: glibc does not free what it makes of that. */
 	const struct argp argp = {
-	        l.count ? options : NULL, parse_nothing, u->arguments, help, children};
+	        options[0].doc ? options : NULL, parse_nothing, u->arguments, help, children};
 	argp_help(&argp, out, ARGP_HELP_STD_HELP, (char *)name);
 }
 
