@@ -257,9 +257,9 @@ CREATE TABLE change_point (
 -- printed of it.
 CREATE TABLE verdict (
   night_id INTEGER NOT NULL REFERENCES night(id), series_id INTEGER NOT NULL REFERENCES series(id),
-  status TEXT NOT NULL,                    -- runner/core/status.h, as if nobody had accepted it
-  state TEXT NOT NULL,                     -- runner/core/status.h: none, new, open, recovered
-  rule TEXT NOT NULL, cause TEXT NOT NULL, -- runner/core/verdict.h: the rule that decided; cause.h
+  status TEXT NOT NULL,                    -- runner/core/vocabulary.h, as if nobody had accepted it
+  state TEXT NOT NULL,                     -- none, new, open, recovered
+  rule TEXT NOT NULL, cause TEXT NOT NULL, -- of runner/core/vocabulary.h
   before_value REAL, before_lo REAL, before_hi REAL, after_value REAL, after_lo REAL, after_hi REAL,
   change REAL, change_lo REAL, change_hi REAL, -- after / before - 1
   threshold REAL, severity REAL, p REAL, q REAL,
@@ -269,13 +269,13 @@ CREATE TABLE verdict (
   head_run_id INTEGER REFERENCES run(id),
   samples_before INTEGER NOT NULL, samples_after INTEGER NOT NULL,
   same_code INTEGER NOT NULL, new_code INTEGER NOT NULL, unstable INTEGER NOT NULL,
-  ab_decision TEXT NOT NULL,               -- runner/core/ab.h: of A/B runs of base and head
+  ab_decision TEXT NOT NULL,               -- of A/B runs of base and head
   ab_count INTEGER NOT NULL, ab_failed INTEGER NOT NULL, ab_fastest INTEGER NOT NULL,
   ab_change REAL, ab_lo REAL, ab_hi REAL,
   newest_s INTEGER NOT NULL,               -- time of the newest run
   accepted INTEGER NOT NULL,               -- 1: by a line of acks.yml, and there is no alert
   alert_uid TEXT NOT NULL,                 -- that it opened, that lasts, or that it closed; '': none
-  facts TEXT NOT NULL,                     -- JSON, runner/core/verdict_text.h
+  facts TEXT NOT NULL,                     -- JSON, runner/core/verdict.h
   PRIMARY KEY (night_id, series_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX verdict_alert ON verdict(alert_uid) WHERE alert_uid <> '';

@@ -215,7 +215,7 @@ struct tk_verdict_row {
 	int64_t newest_s;      /* time of the newest run */
 	uint32_t accepted;     /* by a line of acks.yml, of what has no alert */
 	const char *alert_uid; /* that it opened, that lasts or that it closed; "": none */
-	const char *facts;     /* JSON, see core/verdict_text.h */
+	const char *facts;     /* JSON, see core/verdict.h */
 
 	/* Read only. */
 	enum tk_verdict_status status_before_ack;

@@ -19,7 +19,7 @@ enum tk_option_kind {
 	TK_OPTION_FLAG,        /* bool */
 	TK_OPTION_TEXT,        /* const char * */
 	TK_OPTION_WORD,        /* bool or an enum: the position in `words` */
-	TK_OPTION_NUMBER,      /* in the units of tracker.yml (base/units.h) */
+	TK_OPTION_NUMBER,      /* in the units of tracker.yml (base/base.h) */
 	TK_OPTION_LIST,        /* struct tk_option_list: the option may be repeated */
 	TK_OPTION_ITEMS,       /* struct tk_option_list: "a,b" */
 	TK_OPTION_PARSED,      /* by a function */

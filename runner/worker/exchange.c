@@ -92,7 +92,7 @@ static int report_death(struct tk_worker *w)
 	if (was_oom_killed(w))
 		return tk_exchange_give_up(
 		        w, TK_OUTCOME_OUT_OF_MEMORY, "the kernel killed the worker: out of memory");
-	if (!WIFSIGNALED(status) && strcmp(line, "tracker: out of memory") == 0) /* base/memory.h */
+	if (!WIFSIGNALED(status) && strcmp(line, "tracker: out of memory") == 0) /* base/error.c */
 		return tk_exchange_give_up(
 		        w, TK_OUTCOME_OUT_OF_MEMORY, "the worker had no memory left");
 	if (!WIFSIGNALED(status))

@@ -73,7 +73,7 @@ struct tk_chart {
 	const struct tk_chart_line *lines;
 	size_t count;
 	const char *x_title, *y_title; /* text, not markup; NULL: none, or the unit */
-	const char *unit; /* of y, as in base/present.h: then y begins at 0; NULL: a number */
+	const char *unit; /* of y, as in base/base.h: then y begins at 0; NULL: a number */
 	double top;       /* y reaches at least this, so that panels share an axis; 0: as needed */
 	double reference; /* a dashed line; NAN: none, as one above the axis */
 	const char *const *versions; /* names */

@@ -63,12 +63,12 @@ enum tk_table_statement {
 	/* row_io.c */
 	TK_STATEMENT_PUT,
 	TK_STATEMENT_FIND,
-	/* merge/merge_rows.c */
+	/* merge/merge.c */
 	TK_STATEMENT_MERGE_READ,
 	TK_STATEMENT_MERGE_FIND,
 	TK_STATEMENT_MERGE_INSERT,
 	TK_STATEMENT_MERGE_UPDATE,
-	/* export/export_tables.c */
+	/* export/export.c */
 	TK_STATEMENT_EXPORT,
 	TK_STATEMENT_COUNT
 };
@@ -108,13 +108,11 @@ struct tk_store {
 	struct tk_store *scratch;
 };
 
-/* ---- sqlite_error.c -------------------------------------------------------------------------- */
+/* ---- statement.c ---------------------------------------------------------------------------- */
 
 /* Writes "PATH: what: why" with the status that belongs to SQLite's result code. */
 int tk_db_fail(struct tk_store *s, int code, struct tk_error *err, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
-
-/* ---- statement.c ----------------------------------------------------------------------------- */
 
 int tk_db_exec(struct tk_store *s, const char *sql, struct tk_error *err); /* constant SQL only */
 int tk_db_prepare(struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err);
@@ -181,7 +179,7 @@ int tk_slug_set_series(struct tk_store *s, int64_t id, struct tk_error *err);
 /* Of all devices and series, after a merge or a new name of a machine. */
 int tk_slug_update_all(struct tk_store *s, struct tk_error *err);
 
-/* ---- id_map.c: row ids to row ids ------------------------------------------------------------ */
+/* ---- row_io.c: row ids to row ids ----------------------------------------------------------- */
 
 /* Its memory follows the number of entries, not the size of the ids: the ids of a foreign file can
  * be any 64-bit number. */

@@ -61,7 +61,7 @@ struct tk_plan_problem {
 	uint32_t operation; /* enum tk_operation */
 	uint32_t kinds;     /* bits of enum tk_device_kind: devices that measure it */
 	double seconds;     /* estimate */
-	uint32_t rotate_nights, rotation_key; /* suite/rotation.h */
+	uint32_t rotate_nights, rotation_key; /* config/suite.h */
 	/* position among the problems that run at the end, from 1; 0: not one of them */
 	int64_t last;
 };
