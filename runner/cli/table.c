@@ -131,6 +131,13 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	c->width = text_width(text) > old ? text_width(text) : old;
 }
 
+const char *tk_word_color_find(const struct tk_word_color *colors, const char *word)
+{
+	while (colors->word && strcmp(word, colors->word))
+		colors++;
+	return colors->word ? colors->color : "halfbright";
+}
+
 static void set_color(struct tk_table *t, const char *column, const char *color)
 {
 	struct libscols_cell *cell = scols_line_get_cell(t->line, column_index(t, column));
@@ -147,8 +154,9 @@ void tk_table_add_record(struct tk_table *t, const json_t *row)
 
 		if (text)
 			tk_table_set_cell(t, c->name, "%s", text);
-		if (c->color && c->color(row))
-			set_color(t, c->name, c->color(row));
+		const char *color = c->color ? c->color(row) : NULL;
+		if (color)
+			set_color(t, c->name, color);
 	}
 }
 

@@ -62,6 +62,12 @@ void tk_record_write(FILE *out, const char *template, const json_t *row);
 /* The text of a template, or of the member that it names; NULL: missing. The caller frees it. */
 char *tk_record_format(const char *template, enum tk_show show, const json_t *row);
 
+/* Colours of words. A list ends with word == NULL; what is not in it is "halfbright". */
+struct tk_word_color {
+	const char *word, *color;
+};
+const char *tk_word_color_find(const struct tk_word_color *colors, const char *word);
+
 struct tk_column {
 	const char *name; /* the heading; ends with name == NULL */
 	unsigned flags;

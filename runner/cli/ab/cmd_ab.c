@@ -127,15 +127,10 @@ static int write_csv(
 
 static const char *verdict_color(const json_t *row)
 {
-	static const struct {
-		const char *verdict, *color;
-	} colors[] = {{"slower", "red"}, {"newly-failed", "red"}, {"failing", "red"},
-	        {"inconclusive", "yellow"}, {"faster", "green"}, {"fixed", "green"}};
-
-	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
-		if (strcmp(tk_record_text(row, "verdict"), colors[i].verdict) == 0)
-			return colors[i].color;
-	return "halfbright";
+	static const struct tk_word_color colors[] = {{"slower", "red"}, {"newly-failed", "red"},
+	        {"failing", "red"}, {"inconclusive", "yellow"}, {"faster", "green"},
+	        {"fixed", "green"}, {0}};
+	return tk_word_color_find(colors, tk_record_text(row, "verdict"));
 }
 
 #define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))

@@ -84,15 +84,9 @@ static int write_json(const struct tk_tune_report *r, FILE *out, struct tk_error
 
 static const char *verdict_color(const json_t *row)
 {
-	static const struct {
-		const char *verdict, *color;
-	} colors[] = {{"faster", "green"}, {"fixed", "green"}, {"inconclusive", "yellow"},
-	        {"slower", "yellow"}, {"failing", "red"}};
-
-	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
-		if (strcmp(tk_record_text(row, "verdict"), colors[i].verdict) == 0)
-			return colors[i].color;
-	return "halfbright";
+	static const struct tk_word_color colors[] = {{"faster", "green"}, {"fixed", "green"},
+	        {"inconclusive", "yellow"}, {"slower", "yellow"}, {"failing", "red"}, {0}};
+	return tk_word_color_find(colors, tk_record_text(row, "verdict"));
 }
 
 #define NUMBER(order) (TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(order))
