@@ -43,26 +43,23 @@ static const struct {
         {"PFLOPS", 1e6, FLOPS},
 };
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t a = strlen(text), b = strlen(end);
+
+	return a >= b && !strcasecmp(text + a - b, end);
+}
+
 /* "ns/iter", "s/op": a time still. */
 static size_t without_per_iteration(const char *unit)
 {
 	static const char *const ends[] = {"/iter", "/op", "/iteration", "/call"};
 	size_t len = strlen(unit);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t n = strlen(ends[i]);
-
-		if (len > n && !strcasecmp(unit + len - n, ends[i]))
-			return len - n;
-	}
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (len > strlen(ends[i]) && ends_with(unit, ends[i]))
+			return len - strlen(ends[i]);
 	return len;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t a = strlen(text), b = strlen(end);
-
-	return a >= b && !strcasecmp(text + a - b, end);
 }
 
 /* A rate of something: more of it is better. */
