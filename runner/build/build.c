@@ -111,6 +111,8 @@ static int prepare(struct job *j, struct tk_error *err)
 		if (i < FOLDERS)
 			TRY(tk_dir_create(j->at[i], err));
 	}
+	/* before the sandbox, whose rules are of folders that exist */
+	TRY(tk_dir_create(j->ccache, err));
 	TRY(write_problems(j, err));
 	if (tk_file_exists(requirements))
 		repo.requirements = requirements;
@@ -241,7 +243,7 @@ static int make_env(const struct job *j, bool is_sandboxed, struct env *e, struc
 			TRY(put_env(e, *name, getenv(*name), err));
 	for (size_t i = 0; i < count - (is_sandboxed ? 0 : private_count); i++)
 		TRY(put_env(e, vars[i].name, vars[i].value, err));
-	return is_sandboxed ? tk_dir_create(j->ccache, err) : TK_OK;
+	return TK_OK;
 }
 
 /* Status and message of the artifact; takes ownership of the message. Cuts "<folder>/" out of it:

@@ -57,7 +57,9 @@ void tk_kernel_symbol_set(
  * together is larger than max_bytes. build.log and manifest.json at the top are left out. */
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
 int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err);
-/* The line that says why the build failed, as printable text; "" if there is none. */
+
+/* log.c: the first diagnostic of a compiler, linker or build tool, as printable text on one line;
+ * "" if the log is empty. */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);
 /* Whether the system ended the build: a compiler that was killed, or had no memory. */
