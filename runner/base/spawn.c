@@ -305,7 +305,7 @@ static const char *const kept[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", 
 /* How git reaches a repository, and pip an index. */
 static const char *const kept_for_network[] = {"SSH_AUTH_SOCK", "http_proxy", "https_proxy",
         "HTTPS_PROXY", "ftp_proxy", "FTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-        "PIP_CERT", "REQUESTS_CA_BUNDLE", NULL};
+        "PIP_CERT", "REQUESTS_CA_BUNDLE", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", NULL};
 
 static bool has_name(const char *const *names, const char *variable)
 {

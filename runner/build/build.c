@@ -11,6 +11,7 @@
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 #define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
 #define LOG_MAX_BYTES ((uint64_t)64 << 20)
+#define SOURCES_MAX_BYTES ((size_t)64 << 10)
 #define PROCESS_MAX 4096u
 #define DISK_FULL_BYTES ((uint64_t)64 << 10)
 
@@ -103,6 +104,8 @@ static int prepare(struct job *j, struct tk_error *err)
 	struct tk_repo repo = *spec->repo;
 	AUTO_TEXT artifacts = tk_path_join(spec->cache_dir, "artifacts");
 	AUTO_TEXT requirements = tk_path_join(spec->adapter_dir, "requirements");
+	AUTO_TEXT list = tk_path_join(spec->adapter_dir, "sources");
+	AUTO(tk_buf) sources = TK_BUF_INIT;
 	TRY(tk_dir_create(artifacts, err));
 	TRY(tk_dir_create_temp(artifacts, ".new-", &j->temp, err));
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
@@ -116,6 +119,10 @@ static int prepare(struct job *j, struct tk_error *err)
 	TRY(write_problems(j, err));
 	if (tk_file_exists(requirements))
 		repo.requirements = requirements;
+	if (tk_file_exists(list)) {
+		TRY(tk_file_read(list, SOURCES_MAX_BYTES, &sources, err));
+		repo.sources = tk_buf_cstr(&sources);
+	}
 	TRY(tk_repo_checkout(&repo, spec->revision, &j->source, err));
 	if (repo.kind == TK_REPO_PACKAGE)
 		j->python = find_python(j->source);

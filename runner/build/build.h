@@ -10,7 +10,9 @@
  * CXX, LDFLAGS. It should not use the network. Two optional files beside it have one name per line
  * (# starts a comment): `inputs`, files below TK_KERNELS that it compiles, and `tools`, programs
  * whose versions matter (default: cc and cmake). A file `memory_per_job` has the MiB that one of
- * its processes needs: TK_JOBS is at most what fits into the free memory.
+ * its processes needs: TK_JOBS is at most what fits into the free memory. A file `sources` has a
+ * line "PATH FOLDER..." for each submodule that the build reads, and what of it (without folders
+ * all of it); "." is the repository. Nothing else is fetched and checked out.
  *
  * An adapter that compiles kernels for given problems has a file `problems` with one operation per
  * line. TK_PROBLEMS then is a file {"problems": ["gemm:...", ...]} in canonical form, and the

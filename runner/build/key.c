@@ -232,7 +232,11 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 	tk_hash_add_str(
 	        h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */
 	tk_hash_add_str(h, spec->revision);
-	tk_hash_add_i64(h, spec->repo->submodules);
+	char *const *submodules = spec->repo->submodules;
+	tk_hash_add_i64(h, submodules && *submodules);
+	for (; submodules && *submodules; submodules++)
+		if (strcmp(*submodules, "yes") != 0) /* keys stay as they were */
+			tk_hash_add_str(h, *submodules);
 	tk_hash_add_str(h, spec->flags ? spec->flags : "");
 	tk_hash_add_str(h, arch);
 	/* Variables that the builds get may decide what is built: which compiler, which of its

@@ -26,7 +26,7 @@ struct tk_upstream_config {
 	bool is_tuned;     /* measured with the stored winners of `tracker tune` */
 	char *options;     /* "key=value,...": passed to the backend's open(); NULL: none */
 	char *cmake_args;  /* passed to the adapter as TK_FLAGS; part of the artifact's key */
-	bool submodules;
+	char **submodules; /* as in tk_repo */
 	bool enabled;
 	bool network; /* of its builds, in the sandbox */
 	char **env;   /* names of variables that its builds get; NULL-terminated */

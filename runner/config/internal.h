@@ -27,6 +27,7 @@ enum tk_config_type {
 	TK_CONFIG_BOOL,          /* bool */
 	TK_CONFIG_NAMES,         /* char **, NULL-terminated: a list of [A-Za-z0-9._:-]+ */
 	TK_CONFIG_TEXTS,         /* char **, NULL-terminated: a list of texts */
+	TK_CONFIG_PATHS,         /* the same: paths, or a word: no (empty), yes, recursive */
 };
 
 struct tk_config_key {
@@ -80,7 +81,7 @@ int tk_config_set(const struct tk_config_key *key, const char *text, const char 
         struct tk_error *err);
 
 /* The same for a key that is a list. *bad: the index of the item that is wrong. */
-int tk_config_set_list(const struct tk_config_key *key, const char *const *items, size_t count,
+int tk_config_set_list(const struct tk_config_key *key, const char **items, size_t count,
         void *base, size_t *bad, struct tk_error *err);
 
 /* Stores key->fallback; where there is none the field stays as it is. */

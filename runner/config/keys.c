@@ -94,8 +94,12 @@ static const struct tk_config_key upstream_keys[] = {
 	{ .name = "cmake_args", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(cmake_args),
 	  .fallback_note = "none",
 	  .summary = "passed to the adapter's build as `TK_FLAGS`; a change is a new build" },
-	{ .name = "submodules", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(submodules),
-	  .fallback = "yes", .summary = "check out submodules too" },
+	{ .name = "submodules", .type = TK_CONFIG_PATHS, .offset = UPSTREAM_FIELD(submodules),
+	  .fallback = "yes", .example = "[csrc/cutlass]",
+	  .summary = "submodules that are checked out",
+	  .details = "`yes`: those that the adapter names in its file `sources`; without that file all "
+	             "of the repository, but not their own. `recursive`: theirs, too. A list of paths: "
+	             "these, where a revision has them. Each is fetched once for all upstreams." },
 	{ .name = "enabled", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(enabled),
 	  .fallback = "yes", .summary = "`no` keeps the entry without measuring it" },
 	{ .name = "network", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(network),

@@ -85,13 +85,14 @@ static void name_key(
 static int apply_list(
         const struct mapping *m, const struct tk_config_key *key, const char *path, int node)
 {
-	size_t count = tk_yaml_count(m->y, node), bad = 0;
+	const bool is_word = tk_yaml_kind(m->y, node) == TK_YAML_SCALAR;
+	size_t count = is_word ? 1 : tk_yaml_count(m->y, node), bad = 0;
 	const char **items = tk_calloc(count + 1, sizeof *items);
 	struct tk_error why = {0};
 	int status = TK_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
-		int item = tk_yaml_item(m->y, node, i);
+		int item = is_word ? node : tk_yaml_item(m->y, node, i);
 
 		items[i] = tk_yaml_text(m->y, item);
 		if (tk_yaml_is_empty(m->y, item))
@@ -103,8 +104,8 @@ static int apply_list(
 			        tk_yaml_kind_name(m->y, item));
 	}
 	if (!status && tk_config_set_list(key, items, count, m->base, &bad, &why))
-		status = tk_yaml_fail(
-		        m->y, tk_yaml_item(m->y, node, bad), m->err, "%s: %s", path, why.message);
+		status = tk_yaml_fail(m->y, is_word ? node : tk_yaml_item(m->y, node, bad), m->err,
+		        "%s: %s", path, why.message);
 	free(items);
 	return status;
 }
@@ -135,6 +136,9 @@ static int apply_key(const struct mapping *m, const struct tk_config_key *key)
 	if (status || !node || (!list && tk_yaml_is_empty(m->y, node)))
 		return status;
 	name_key(m, key, path);
+	if (key->type == TK_CONFIG_PATHS && !tk_yaml_is_empty(m->y, node) &&
+	        tk_yaml_kind(m->y, node) == TK_YAML_SCALAR)
+		return apply_list(m, key, path, node);
 	if (tk_yaml_kind(m->y, node) != expected)
 		return tk_yaml_fail(m->y, node, m->err, "%s is %s; expected %s", path,
 		        tk_yaml_kind_name(m->y, node),
@@ -268,7 +272,9 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		tk_hash_add_str(h, texts[i]);
 	tk_hash_add_i64(h, u->kind);
-	tk_hash_add_i64(h, u->submodules);
+	tk_hash_add_i64(h, u->submodules[0] != NULL);
+	if (u->submodules[0] && strcmp(u->submodules[0], "yes") != 0)
+		hash_words(h, u->submodules);
 	tk_hash_add_i64(h, u->enabled);
 	hash_words(h, u->backends);
 	if (u->is_tuned) /* without it, the hash of before this key */

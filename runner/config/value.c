@@ -176,6 +176,7 @@ static const struct {
         [TK_CONFIG_BOOL] = {"yes or no", set_bool},
         [TK_CONFIG_NAMES] = {"list", NULL, LIST},
         [TK_CONFIG_TEXTS] = {"list", NULL, LIST},
+        [TK_CONFIG_PATHS] = {"yes, no, recursive or list", NULL, LIST},
 };
 
 static int set_number(const struct setting *s)
@@ -232,10 +233,21 @@ static bool is_item(enum tk_config_type type, const char *text)
 	size_t len = strlen(text);
 
 	return len > 0 && len <= ITEM_MAX &&
-	       (type == TK_CONFIG_TEXTS || strspn(text, NAME_CHARS ":") == len);
+	       (type != TK_CONFIG_NAMES || strspn(text, NAME_CHARS ":") == len);
 }
 
-int tk_config_set_list(const struct tk_config_key *key, const char *const *items, size_t count,
+/* "no" is a list of none, other words for "yes" become that one. */
+static size_t normalize_paths(const char **items, size_t count)
+{
+	bool is_on;
+
+	if (count != 1 || tk_units_parse_bool(items[0], &is_on, NULL))
+		return count;
+	items[0] = "yes";
+	return is_on;
+}
+
+int tk_config_set_list(const struct tk_config_key *key, const char **items, size_t count,
         void *base, size_t *bad, struct tk_error *err)
 {
 	char **list, ***field = (char ***)((char *)base + key->offset);
@@ -244,10 +256,12 @@ int tk_config_set_list(const struct tk_config_key *key, const char *const *items
 		if (!is_item(key->type, items[i])) {
 			*bad = i;
 			return mismatch(&(struct setting){.text = items[i], .err = err}, "a name",
-			        key->type == TK_CONFIG_TEXTS
+			        key->type != TK_CONFIG_NAMES
 			                ? "1 to 1024 bytes"
 			                : "letters, digits, dots, dashes, underscores and colons");
 		}
+	if (key->type == TK_CONFIG_PATHS)
+		count = normalize_paths(items, count);
 	list = tk_calloc(count + 1, sizeof *list);
 	for (size_t i = 0; i < count; i++)
 		list[i] = tk_strdup(items[i]);

@@ -2,6 +2,10 @@
 #include "upstream/clone.h"
 #include "base/base.h"
 #include "upstream/repo.h"
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* HEAD of the remote, outside of its branches. */
 #define HEAD_REF "refs/tracker/HEAD"
@@ -13,10 +17,7 @@ static double get_deadline_s(const struct tk_repo *s)
 
 struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode)
 {
-	return (struct tk_git){.dir = c->dir,
-	        .mode = mode,
-	        .deadline_s = get_deadline_s(c->repo),
-	        .file_submodules = c->local};
+	return (struct tk_git){.dir = c->dir, .mode = mode, .deadline_s = get_deadline_s(c->repo)};
 }
 
 static int trim_line(struct tk_buf *b, char *out, size_t size, struct tk_error *err)
@@ -87,18 +88,33 @@ static char *absolute_url(const char *url)
 	                                                              : tk_strdup(url);
 }
 
-/* <cache>/git/<slug>-<hash of the url> */
+/* <cache>/git/<last part of the URL>-<hash of the URL>: upstreams with one URL share it. */
 static char *clone_path(const struct tk_repo *s, const char *url)
 {
 	char hex[TK_HASH_HEX_SIZE];
 	char name[160];
+	AUTO_TEXT bare = tk_strdup(url);
+	size_t len = strlen(bare);
+	while (len && bare[len - 1] == '/')
+		bare[--len] = '\0';
+	if (len > 4 && !strcmp(bare + len - 4, ".git"))
+		bare[len - 4] = '\0';
+	const char *slash = strrchr(bare, '/');
+	AUTO_TEXT slug = tk_path_make_slug(slash ? slash + 1 : bare);
 	tk_hash_bytes(url, strlen(url), hex);
-	char *slug = tk_path_make_slug(s->name);
-	if (!slug)
-		return NULL;
-	snprintf(name, sizeof(name), "%s-%.16s", slug, hex);
-	free(slug);
+	snprintf(name, sizeof(name), "%.80s-%.16s", slug, hex);
 	return tk_path_join3(s->cache_dir, "git", name);
+}
+
+/* A clone that an older tracker named after its upstream; its hash is that of the URL. */
+static void adopt_clone(const char *dir)
+{
+	glob_t found = {0};
+	AUTO_TEXT parent = tk_strndup(dir, (size_t)(strrchr(dir, '/') - dir));
+	AUTO_TEXT pattern = tk_sprintf("%s/*-%s", parent, strrchr(dir, '-') + 1);
+	if (!glob(pattern, 0, NULL, &found) && found.gl_pathc && rename(found.gl_pathv[0], dir))
+		tk_log(TK_LOG_DEBUG, "clone", NULL, "%s stays where it is", found.gl_pathv[0]);
+	globfree(&found);
 }
 
 static int wait_for_lock(
@@ -145,14 +161,37 @@ void tk_repo_redact_url(const char *url, char *out, size_t size)
 	snprintf(out, size, "%.*s%s", (int)(at ? start - url : 0), url, at ? at + 1 : url);
 }
 
+/* git lets a partial clone ask for the parents that a shallow repository lacks, without an end.
+ * Single commits can be fetched from one. */
+static int check_whole(const struct tk_clone *c, struct tk_error *err)
+{
+	const char *folder = c->repo->url;
+	if (!c->local || c->shallow)
+		return TK_OK;
+	folder += strncmp(folder, "file://", 7) ? 0 : 7;
+	AUTO_TEXT bare = tk_path_join(folder, "shallow");
+	AUTO_TEXT inside = tk_path_join(folder, ".git/shallow");
+	return !tk_file_exists(bare) && !tk_file_exists(inside)
+	               ? TK_OK
+	               : tk_fail(err, TK_ECONFIG,
+	                         "%s: the repository %s is shallow, its history is cut off; "
+	                         "expected "
+	                         "a whole one (`git -C %s fetch --unshallow`)",
+	                         c->repo->name, folder, folder);
+}
+
 static int fetch_refs(
         const struct tk_clone *c, bool prune, const char *const *refspecs, struct tk_error *err)
 {
 	const struct tk_git git = tk_clone_git_context(c, TK_GIT_NETWORK);
 	const char *args[TK_GIT_ARGS_MAX + 1] = {"fetch", "--quiet", "--force", "--no-tags",
 	        "--no-write-fetch-head", "--no-auto-gc", "--filter=blob:none",
-	        prune ? "--prune" : "--no-prune", "origin"};
-	size_t n = 9;
+	        prune ? "--prune" : "--no-prune"};
+	size_t n = 8;
+	if (c->shallow)
+		args[n++] = "--depth=1";
+	args[n++] = "origin";
+	TRY(check_whole(c, err));
 	for (size_t i = 0; refspecs[i] && n < TK_GIT_ARGS_MAX; i++)
 		args[n++] = refspecs[i];
 	args[n] = NULL;
@@ -169,9 +208,25 @@ static int fetch_refs(
 	              : TK_OK;
 }
 
+/* A file whose time is that of the last fetch of the tip. */
+static char *stamp_path(const struct tk_clone *c)
+{
+	AUTO_TEXT slug = tk_path_make_slug(c->tip);
+	return tk_sprintf("%s/fetched-%s", c->dir, slug);
+}
+
+static bool is_fresh(const struct tk_clone *c)
+{
+	AUTO_TEXT path = stamp_path(c);
+	struct stat st;
+	return c->repo->fresh_ns && !stat(path, &st) &&
+	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec >= c->repo->fresh_ns;
+}
+
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err)
 {
-	if (what == TK_FETCH_NONE || c->repo->kind == TK_REPO_SELF)
+	if (what == TK_FETCH_NONE || c->repo->kind == TK_REPO_SELF ||
+	        (what == TK_FETCH_TIP && is_fresh(c)))
 		return TK_OK;
 	char tip[1024];
 	const char *branch = c->repo->branch;
@@ -186,7 +241,7 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 	int status =
 	        fetch_refs(c, what == TK_FETCH_ALL, what == TK_FETCH_ALL ? all : tip_only, &why);
 	/* "dev/x" cannot be fetched while the clone has a branch "dev" that the upstream removed */
-	if (status == TK_EIO && strstr(why.message, "conflicting branches"))
+	if (status == TK_EIO && strstr(why.message, "cannot lock ref"))
 		status = fetch_refs(c, true, all, &why);
 	if (status && strstr(why.message, "find remote ref"))
 		return branch ? tk_fail(err, TK_ENOTFOUND,
@@ -196,7 +251,10 @@ int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error
 		                        "%s: the repository has no commit on its default branch; "
 		                        "`branch` names another one",
 		                        c->repo->name);
-	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+	if (status)
+		return tk_fail(err, status, "%s", why.message);
+	AUTO_TEXT stamp = stamp_path(c);
+	return tk_file_write_nosync(stamp, "", 0, err);
 }
 
 int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_error *err)
@@ -213,7 +271,10 @@ int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_erro
 
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err)
 {
-	return fetch_refs(c, false, (const char *const[]){id, NULL}, err);
+	/* under a name: the next fetch says that it is there */
+	char spec[400];
+	snprintf(spec, sizeof(spec), "+%.128s:refs/tracker/commits/%.128s", id, id);
+	return fetch_refs(c, false, (const char *const[]){spec, NULL}, err);
 }
 
 static int open_git(struct tk_clone *c, struct tk_error *err)
@@ -233,6 +294,15 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create(parent, err);
+	if (!status && !tk_dir_exists(c->dir))
+		adopt_clone(c->dir);
+	/* The history that another upstream needs serves, too. */
+	c->shallow = c->shallow && !tk_dir_exists(c->dir);
+	if (!status && c->shallow) {
+		char *whole = c->dir;
+		c->dir = tk_sprintf("%s.commits", whole);
+		free(whole);
+	}
 	if (!status)
 		status = wait_for_lock(c->dir, get_deadline_s(s), &c->lock, err);
 	if (!status && !tk_dir_exists(c->dir))
@@ -253,6 +323,28 @@ int tk_clone_open(
 	}
 	if (!status)
 		status = tk_clone_fetch(c, fetch, err);
+	if (status)
+		tk_clone_close(c);
+	return status;
+}
+
+int tk_clone_open_commit(
+        const struct tk_repo *s, const char *id, struct tk_clone *c, struct tk_error *err)
+{
+	char found[128];
+	struct tk_error ignored;
+	*c = (struct tk_clone){.repo = s, .shallow = true};
+	int status = open_git(c, err);
+	if (!status && tk_clone_resolve(c, id, found, sizeof(found), &ignored)) {
+		struct tk_error why = {0};
+		status = tk_clone_fetch_commit(c, id, &why);
+		/* a server that names no single commits */
+		if (status == TK_EIO && !tk_clone_fetch(c, TK_FETCH_ALL, &ignored) &&
+		        !tk_clone_resolve(c, id, found, sizeof(found), &ignored))
+			status = TK_OK;
+		if (status)
+			tk_fail(err, status, "%s", why.message);
+	}
 	if (status)
 		tk_clone_close(c);
 	return status;

@@ -15,6 +15,7 @@ struct tk_clone {
 	char tip[600];        /* the ref that is followed */
 	struct tk_lock *lock; /* git: held while open */
 	bool local;           /* self, or a git upstream that is a path */
+	bool shallow;         /* single commits without a history: of a submodule */
 };
 
 enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
@@ -24,11 +25,27 @@ enum tk_fetch { TK_FETCH_NONE, TK_FETCH_TIP, TK_FETCH_ALL };
 int tk_clone_open(
         const struct tk_repo *s, enum tk_fetch fetch, struct tk_clone *c, struct tk_error *err);
 void tk_clone_close(struct tk_clone *c);
+/* The clone of the URL with the commit `id`, of which no history is needed: fetched if it lacks it.
+ * As tk_clone_open. */
+int tk_clone_open_commit(
+        const struct tk_repo *s, const char *id, struct tk_clone *c, struct tk_error *err);
 int tk_clone_fetch(const struct tk_clone *c, enum tk_fetch what, struct tk_error *err);
 /* Fetches one ref by its full name, such as refs/pull/12/head, into the same name. */
 int tk_clone_fetch_ref(const struct tk_clone *c, const char *ref, struct tk_error *err);
 /* Fetches one commit by its full hash, if the server allows it. */
 int tk_clone_fetch_commit(const struct tk_clone *c, const char *id, struct tk_error *err);
+
+/* The submodules of the work tree `dir`, whose repository has the URL `url`; each is a work tree of
+ * a clone of its own. One clone is open at a time, so that none waits for another. */
+int tk_submodules_add(const struct tk_repo *s, const char *dir, const char *url, bool local,
+        struct tk_error *err);
+/* A work tree of a clone of a `git` upstream in `dir`, with a commit. `folders`: names with blanks
+ * between them, of which alone the contents are fetched, beside the files at the top; NULL or "":
+ * all. */
+int tk_tree_add(const struct tk_clone *c, const char *dir, const char *id, const char *folders,
+        struct tk_error *err);
+/* The folders of `path` in `sources`, a new text; NULL: it is not named. */
+char *tk_sources_find(const char *sources, const char *path);
 
 /* For commands in this clone. */
 struct tk_git tk_clone_git_context(const struct tk_clone *c, enum tk_git_mode mode);

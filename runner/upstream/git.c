@@ -33,6 +33,10 @@ static const char *const safe_options[] = {
 };
 #define SAFE_COUNT (sizeof(safe_options) / sizeof(*safe_options))
 
+static const char *const sparse_options[] = {
+        "-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false"};
+#define SPARSE_COUNT (sizeof(sparse_options) / sizeof(*sparse_options))
+
 /* SSH does not prompt either: its askpass program fails. Local commands do not fetch objects that a
  * partial clone lacks. */
 static const char *const network_env[] = {"GIT_TERMINAL_PROMPT=0",
@@ -47,27 +51,45 @@ static size_t put_options(const struct tk_git *git, const char **argv)
 	argv[n++] = "git";
 	for (size_t i = 0; i < SAFE_COUNT; i++)
 		argv[n++] = safe_options[i];
-	if (git->file_submodules) {
-		argv[n++] = "-c";
-		argv[n++] = "protocol.file.allow=always";
-	}
+	for (size_t i = 0; git->sparse && i < SPARSE_COUNT; i++)
+		argv[n++] = sparse_options[i];
 	return n;
+}
+
+/* Leaves the first line that is no warning: the reason. What follows it is its consequence ("could
+ * not read from remote repository") or advice. */
+static void keep_reason(struct tk_buf *text)
+{
+	static const char *const noise[] = {"warning: ", "hint: ", "Cloning into ", "Preparing "};
+	char *line = text->data, *end = line ? line + text->len : NULL;
+	for (size_t i = 0; line && i < sizeof noise / sizeof *noise; i++)
+		if (*line == '\n' || !strncmp(line, noise[i], strlen(noise[i]))) {
+			char *next = strchr(line, '\n');
+			line = next && next + 1 < end ? next + 1 : NULL;
+			i = (size_t)-1; /* the next line, from the first word again */
+		}
+	if (!line)
+		return;
+	text->len = strcspn(line, "\n");
+	memmove(text->data, line, text->len);
+	text->data[text->len] = '\0';
 }
 
 /* "git fetch" of "git -c ... fetch ...", for messages. */
 static int describe(const struct tk_process_spec *spec, size_t first_arg,
-        const struct tk_process_result *result, struct tk_error *err)
+        struct tk_process_result *result, struct tk_error *err)
 {
 	const char *const short_argv[] = {"git", spec->argv[first_arg], NULL};
 	struct tk_process_spec shown = *spec;
 	shown.argv = short_argv;
+	keep_reason(&result->err);
 	return tk_process_check(&shown, result, err);
 }
 
 static int run(const struct tk_git *git, const char *const *args, int *code, struct tk_buf *out,
         struct tk_error *err)
 {
-	const char *argv[SAFE_COUNT + TK_GIT_ARGS_MAX + 5];
+	const char *argv[SAFE_COUNT + SPARSE_COUNT + TK_GIT_ARGS_MAX + 5];
 	const size_t first = put_options(git, argv);
 	size_t n = first;
 	for (size_t i = 0; args[i]; i++) {
@@ -81,7 +103,7 @@ static int run(const struct tk_git *git, const char *const *args, int *code, str
 	        .deadline_s = git->deadline_s,
 	        .env = git->mode == TK_GIT_LOCAL ? local_env : network_env,
 	        .capture_max = git->capture_max,
-	        .for_network = git->mode != TK_GIT_LOCAL};
+	        .for_network = true}; /* the configuration, without a network too */
 	AUTO(tk_process_result) result = {0};
 	int status = tk_process_run(&spec, &result, err);
 	if (status == TK_ENOTFOUND) {

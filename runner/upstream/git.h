@@ -12,7 +12,7 @@ enum tk_git_mode {
 struct tk_git {
 	const char *dir; /* where git runs */
 	enum tk_git_mode mode;
-	bool file_submodules; /* submodules may be local paths: only if the upstream is local */
+	bool sparse; /* a checkout has only what the file info/sparse-checkout names */
 	double deadline_s;
 	size_t capture_max; /* 0: 16 MiB */
 };
@@ -20,7 +20,7 @@ struct tk_git {
 #define TK_GIT_ARGS_MAX 32
 
 /* Runs `git <args>` (NULL-terminated, at most TK_GIT_ARGS_MAX). *out (may be NULL) gets stdout. A
- * non-zero exit is TK_EIO with git's own last line; the deadline is TK_ETIMEOUT. */
+ * non-zero exit is TK_EIO with git's own first line; the deadline is TK_ETIMEOUT. */
 int tk_git_run(const struct tk_git *git, const char *const *args, struct tk_buf *out,
         struct tk_error *err);
 /* As tk_git_run, for commands whose exit code is the answer: any regular exit is TK_OK. */

@@ -20,14 +20,20 @@ struct tk_repo {
 	const char *branch; /* NULL: the remote's HEAD */
 	const char *path;   /* only commits that touch it, or one of several with : between them;
 	                       NULL: all */
-	bool submodules;
+	/* Which are checked out, NULL-terminated; NULL or empty: none. "yes": those of `sources`,
+	 * without it all; "recursive": all, and theirs; else paths, "a/b" below "a" too. */
+	char *const *submodules;
+	/* What is read: a line "PATH FOLDER..." for each submodule, "." for the repository. Without
+	 * folders all of it. A submodule that is named is needed. NULL: unknown */
+	const char *sources;
 	/* package: `url` is the index, NULL for PyPI */
 	const char *package;      /* name; NULL: the upstream's name */
 	const char *extra_index;  /* NULL: none */
 	const char *python;       /* program, for uv also a version; NULL: python3 */
 	const char *requirements; /* file of what is installed beside it; NULL: nothing */
 	bool pre;                 /* pre-releases are revisions, too */
-	const char *cache_dir;    /* clones live in <cache_dir>/git/<slug>-<hash> */
+	const char *cache_dir;    /* clones live in <cache_dir>/git/<name>-<hash of the URL> */
+	int64_t fresh_ns;         /* a fetch since this wall time is not repeated; 0: always is */
 	double deadline_s;        /* of one network operation */
 };
 
@@ -66,7 +72,8 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 int tk_repo_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
         int64_t *positions, struct tk_error *err);
 
-/* A checkout of the revision, with submodules if wanted, in a new folder below cache_dir; of a
+/* A checkout of the revision, of what `sources` names, with submodules if wanted, in a new folder
+ * below cache_dir. A submodule that cannot be fetched is an error where it is named. Of a
  * package a virtual environment, which stays in the cache and must not be changed. Give *dir back
  * with tk_repo_remove_checkout, which removes the folder of a checkout too. */
 int tk_repo_checkout(const struct tk_repo *s, const char *rev, char **dir, struct tk_error *err);

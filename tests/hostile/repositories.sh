@@ -88,8 +88,13 @@ printf '160000 x\0' >>"$entries"
 printf "%b" "$(git -C up rev-parse main | tr -d '\n' | sed 's/../\\x&/g')" >>"$entries"
 commit_tree "$(write_tree)" "a module"
 build
+assert_code 0
+assert_err "submodule x: the url \"ext::sh"
+echo x >adapters/toy/sources
+build
 assert_code 3
-assert_err "submodules"
+assert_err "submodule x: the url \"ext::sh"
+rm adapters/toy/sources
 
 # a configuration that somebody sent
 for line in "url: \"ext::sh -c '$trap_line'\"" "url: \"--upload-pack=$trap_line\"" \

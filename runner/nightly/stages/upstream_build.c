@@ -5,12 +5,18 @@
 #include "config/config.h"
 #include "nightly/plan/suites.h"
 #include "upstream/repo.h"
+#include <time.h>
 #include <unistd.h>
 
 void tk_upstream_init_repo(
         const struct tk_config *config, const struct tk_upstream_config *u, struct tk_repo *out)
 {
+	static int64_t started_ns; /* of this program's first look at an upstream */
+	struct timespec now;
 	bool self = u->kind == TK_UPSTREAM_SELF, package = u->kind == TK_UPSTREAM_PACKAGE;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!started_ns)
+		started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	*out = (struct tk_repo){
 	        .kind = self      ? TK_REPO_SELF
 	                : package ? TK_REPO_PACKAGE
@@ -28,6 +34,7 @@ void tk_upstream_init_repo(
 	        .submodules = u->submodules,
 	        .cache_dir = config->cache_dir,
 	        .deadline_s = config->budgets.fetch_s,
+	        .fresh_ns = started_ns,
 	};
 }
 

@@ -90,7 +90,8 @@ static void every_kind_of_value(void **state)
 	assert_string_equal(c->devices[1], "cuda:0");
 	assert_int_equal(c->upstream_count, 6);
 	assert_string_equal(u[0].name, "A.b_c-9");
-	assert_true(!u[0].submodules && !u[0].enabled && u[1].submodules && u[1].enabled);
+	assert_true(!u[0].submodules[0] && !u[0].enabled && u[1].enabled);
+	assert_string_equal(u[1].submodules[0], "yes");
 	assert_string_equal(u[0].backends[1], "null");
 	assert_null(u[0].backends[2]);
 	assert_string_equal(u[0].options, "threads=2");
@@ -434,8 +435,8 @@ static void suites_of_a_kind(void **state)
 static void the_hash_is_of_the_upstreams(void **state)
 {
 	static const char *const keys[] = {"url: y", "branch: b", "path: p", "adapter: other",
-	        "options: o", "cmake_args: -DX=1", "submodules: no", "enabled: no",
-	        "backends: [b]"},
+	        "options: o", "cmake_args: -DX=1", "submodules: no", "submodules: [a]",
+	        "enabled: no", "backends: [b]"},
 	                         *const of_packages[] = {"package: other", "index: 'https://a.b/c'",
 	                                 "extra_index: 'https://a.b/c'", "python: python3.12",
 	                                 "pre: yes"};
