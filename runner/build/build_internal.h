@@ -53,6 +53,11 @@ int tk_kernel_package_scan(const char *path, struct tk_artifact_backend *out, st
 void tk_kernel_symbol_set(
         struct tk_kernel_symbol *list, size_t index, const char *name, size_t size);
 
+/* stable_name.c: a text or name without what compilers make from paths and process IDs: anonymous
+ * namespaces of nvcc (_GLOBAL__N__5706e64a_4_k_cu_run) and hashes of file names. */
+void tk_stable_text(const char *text, size_t len, struct tk_buf *out);
+char *tk_stable_name(const char *name);
+
 /* output.c. TK_EDATA: something is no regular file, folder or link within its folder, or all
  * together is larger than max_bytes. build.log and manifest.json at the top are left out. */
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
@@ -79,10 +84,10 @@ struct tk_elf_reloc {
 	uint64_t unnamed; /* address of the unnamed data that it refers to; 0: none */
 };
 
-/* A named function, or named data in the file. The name is valid until tk_elf_free(). */
+/* A named function, or named data in the file. */
 struct tk_elf_symbol {
 	uint64_t address, size;
-	const char *name;
+	char *name; /* stable (see above) */
 	bool exported;
 };
 
@@ -100,9 +105,9 @@ struct tk_elf {
 	struct tk_elf_symbols {
 		struct tk_elf_symbol *list; /* without aliases */
 		size_t count;
-	} functions, objects;
-	bool stripped;               /* only exported symbols have names */
-	struct tk_elf_reloc *relocs; /* empty if the object keeps none */
+	} functions, objects, labels; /* labels: code whose size is unknown */
+	bool stripped;                /* only exported symbols have names */
+	struct tk_elf_reloc *relocs;  /* empty if the object keeps none */
 	size_t reloc_count;
 	const char *run_path; /* DT_RPATH or DT_RUNPATH; NULL: none */
 	int fd;
@@ -126,15 +131,15 @@ size_t tk_elf_stem_length(const char *name);
  * (registers, instructions) is read by kernels/gpu/kernel_facts.py. ---- */
 
 struct tk_device_kernel {
-	char *name;         /* mangled */
+	char *name;         /* mangled, stable */
 	char processor[16]; /* "sm_90", "gfx942" */
 	unsigned arch;      /* its number: 90, 0x942 */
 	const unsigned char *code;
 	size_t size;
 };
 
-/* Other bytes that decide the result: constants, initialised variables, called functions, and whole
- * PTX images. */
+/* Other bytes that decide the result: constants, initialised variables, called functions, and PTX
+ * without names of files. */
 struct tk_device_data {
 	const unsigned char *bytes;
 	size_t size;
@@ -158,6 +163,8 @@ struct tk_device_code {
 #define TK_DEVICE_CODE_UNPACKED_MAX ((size_t)1 << 30)
 void tk_device_code_read(
         const char *what, const unsigned char *bytes, size_t size, struct tk_device_code *out);
+/* Adds kernels and data, in an order that does not depend on that of the object files. */
+void tk_device_code_hash(struct tk_device_code *c, struct tk_hash *h);
 void tk_device_code_free(struct tk_device_code *c);
 
 #endif

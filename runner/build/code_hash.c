@@ -2,6 +2,7 @@
  * hashes, whatever the commit. */
 #include "base/base.h"
 #include "build/build_internal.h"
+#include <elf.h>
 #include <fnmatch.h>
 
 /* Adds the bytes of [address, address + size); a relocated place counts as its offset, type and
@@ -42,18 +43,115 @@ static void hash_bytes(const struct tk_elf *e, const char *name, uint64_t addres
 	tk_hash_finish(h, hex);
 }
 
-/* Constant tables and initialised variables, sorted: the linker chooses their order. */
-static void add_objects(struct tk_hash *h, const struct tk_elf *e)
+/* Hashes that count whatever their order. */
+struct hash_set {
+	char (*list)[TK_HASH_HEX_SIZE];
+	size_t count;
+};
+
+static char *add_hash(struct hash_set *s)
 {
-	char(*each)[TK_HASH_HEX_SIZE] = tk_calloc(e->objects.count + 1, sizeof(*each));
-	for (size_t i = 0; i < e->objects.count; i++) {
-		const struct tk_elf_symbol *o = &e->objects.list[i];
-		hash_bytes(e, o->name, o->address, o->size, each[i]);
+	s->list = tk_reallocarray(s->list, s->count + 1, sizeof *s->list);
+	return s->list[s->count++];
+}
+
+static void finish_set(struct hash_set *s, struct tk_hash *h)
+{
+	tk_sort(s->list, s->count, sizeof *s->list, hash_order);
+	for (size_t i = 0; i < s->count; i++)
+		tk_hash_add_str(h, s->list[i]);
+	free(s->list);
+}
+
+/* nvcc's own text of a file's path and hash. */
+static bool is_module_id(const struct tk_elf_symbol *s)
+{
+	return strstr(s->name, "__module_id_str") != NULL;
+}
+
+/* Functions, or constant tables and initialised variables: the linker chooses their order. */
+static void add_symbols(
+        struct hash_set *set, const struct tk_elf *e, const struct tk_elf_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct tk_elf_symbol *o = &symbols->list[i];
+		if (!is_module_id(o))
+			hash_bytes(e, o->name, o->address, o->size, add_hash(set));
 	}
-	tk_sort(each, e->objects.count, sizeof(*each), hash_order);
-	for (size_t i = 0; i < e->objects.count; i++)
-		tk_hash_add_str(h, each[i]);
-	free(each);
+}
+
+enum { ALIGNMENT_MAX = 64 }; /* bytes */
+
+/* Bytes that the assembler or the linker puts between functions, from the start of [p, p + n). */
+static size_t measure_padding(const struct tk_elf *e, const unsigned char *p, size_t n)
+{
+	static const unsigned char nop_aarch64[4] = {0x1f, 0x20, 0x03, 0xd5}, zero[4];
+	/* of a long nop by the low bits of its ModRM: with a displacement of none, 1 or 4 bytes */
+	static const size_t displacement[] = {0, 1, 4};
+	size_t at = 0;
+	while (e->machine != EM_X86_64 && at + 4 <= n &&
+	        (!memcmp(p + at, nop_aarch64, 4) || !memcmp(p + at, zero, 4)))
+		at += 4;
+	while (e->machine == EM_X86_64 && at < n) {
+		size_t i = at;
+		while (i + 1 < n && (p[i] == 0x66 || p[i] == 0x2e))
+			i++;
+		if (p[i] == 0x90 || p[i] == 0xcc || p[i] == 0)
+			i++;
+		else if (i + 2 < n && p[i] == 0x0f && p[i + 1] == 0x1f && p[i + 2] >> 6 < 3)
+			i += 3 + ((p[i + 2] & 7) == 4) + displacement[p[i + 2] >> 6];
+		else
+			break;
+		if (i > n)
+			break;
+		at = i;
+	}
+	return at;
+}
+
+/* Without the padding around it. */
+static void add_unsized(struct hash_set *set, const struct tk_elf *e,
+        const struct tk_elf_section *s, uint64_t from, uint64_t to)
+{
+	const unsigned char *p = s->data + (from - s->address);
+	const size_t n = to - from, start = measure_padding(e, p, n);
+	size_t end = n - start > ALIGNMENT_MAX ? n - ALIGNMENT_MAX : start;
+	while (end < n && measure_padding(e, p + end, n - end) < n - end)
+		end++;
+	if (end > start)
+		hash_bytes(e, NULL, from + start, end - start, add_hash(set));
+}
+
+/* Code of no known function, such as assembly without sizes: a part from each label on. *label:
+ * the first one that may be there, and then the first one after it. */
+static void add_gap(struct hash_set *set, const struct tk_elf *e, const struct tk_elf_section *s,
+        uint64_t from, uint64_t to, size_t *label)
+{
+	for (; *label < e->labels.count && e->labels.list[*label].address < to; ++*label) {
+		const uint64_t at = e->labels.list[*label].address;
+		if (at <= from)
+			continue;
+		add_unsized(set, e, s, from, at);
+		from = at;
+	}
+	if (from < to)
+		add_unsized(set, e, s, from, to);
+}
+
+static void add_gaps(struct hash_set *set, const struct tk_elf *e, const struct tk_elf_section *s)
+{
+	const uint64_t end = s->address + s->size;
+	uint64_t at = s->address;
+	size_t label = 0;
+	for (size_t i = 0; i < e->functions.count; i++) {
+		const struct tk_elf_symbol *f = &e->functions.list[i];
+		if (f->address < s->address || f->address >= end)
+			continue;
+		add_gap(set, e, s, at, f->address, &label);
+		if (f->address + f->size > at)
+			at = f->address + f->size;
+	}
+	add_gap(set, e, s, at, end, &label);
 }
 
 /* The code of a GPU without the names and notes around it, which hold paths. Where an image cannot
@@ -63,30 +161,33 @@ static void add_device_code(
 {
 	AUTO(tk_device_code) c;
 	tk_device_code_read(s->name, s->data, s->size, &c);
-	if (!c.kernel_count || c.unreadable_count) {
+	if (!c.kernel_count || c.unreadable_count)
 		add_bytes(h, e, s, s->address, s->size);
-	} else {
-		for (size_t i = 0; i < c.kernel_count; i++)
-			tk_hash_add(h, c.kernels[i].code, c.kernels[i].size);
-		for (size_t i = 0; i < c.data_count; i++)
-			tk_hash_add(h, c.data[i].bytes, c.data[i].size);
-	}
+	else
+		tk_device_code_hash(&c, h);
 }
 
-/* Everything that affects what the object does. Without symbol names all data is hashed, including
- * texts: a different hash for the same code is better than the same hash for different code. */
+/* Everything that affects what the object does. Without symbol names all code and data is hashed in
+ * order, including texts: a different hash for the same code is better than the same hash for
+ * different code. */
 static void hash_object(const struct tk_elf *e, char hex[TK_HASH_HEX_SIZE])
 {
 	struct tk_hash *h = tk_hash_new();
+	struct hash_set set = {.count = 0};
 	for (size_t i = 0; i < e->section_count; i++) {
 		const struct tk_elf_section *s = &e->sections[i];
 		if (s->kind == TK_ELF_DEVICE_CODE)
 			add_device_code(h, e, s);
-		else if (s->kind != TK_ELF_DATA || e->stripped)
+		else if (e->stripped)
 			add_bytes(h, e, s, s->address, s->size);
+		else if (s->kind == TK_ELF_CODE)
+			add_gaps(&set, e, s);
 	}
-	if (!e->stripped)
-		add_objects(h, e);
+	if (!e->stripped) {
+		add_symbols(&set, e, &e->functions);
+		add_symbols(&set, e, &e->objects);
+	}
+	finish_set(&set, h);
 	tk_hash_finish(h, hex);
 }
 

@@ -20,7 +20,8 @@ static void add_kernel(struct tk_device_code *c, const char *name, size_t name_l
 	c->kernels = tk_reallocarray(c->kernels, c->kernel_count + 1, sizeof *c->kernels);
 	struct tk_device_kernel *k = &c->kernels[c->kernel_count++];
 	const bool is_amd = !strncmp(processor, "gfx", 3);
-	*k = (struct tk_device_kernel){.name = tk_strndup(name, name_len),
+	AUTO_TEXT mangled = tk_strndup(name, name_len);
+	*k = (struct tk_device_kernel){.name = tk_stable_name(mangled),
 	        .arch = (unsigned)strtoul(processor + 3, NULL, is_amd ? 16 : 10),
 	        .code = code,
 	        .size = size};
@@ -121,16 +122,44 @@ static void read_cubin(
 	}
 }
 
+/* Line by line, without files, comments and places in files. */
+static void read_ptx(struct tk_device_code *c, const unsigned char *bytes, size_t size)
+{
+	static const char *const left_out[] = {"//", ".file", ".loc"};
+	struct tk_buf kept = TK_BUF_INIT, stable = TK_BUF_INIT;
+	const char *line = (const char *)bytes, *end = line + size;
+	for (size_t len; line < end; line += len) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		len = (size_t)((stop ? stop + 1 : end) - line);
+		size_t at = 0, i = 0;
+		while (at < len && (line[at] == ' ' || line[at] == '\t'))
+			at++;
+		while (i < 3 && (len - at < strlen(left_out[i]) ||
+		                        memcmp(line + at, left_out[i], strlen(left_out[i]))))
+			i++;
+		if (i == 3)
+			tk_buf_add(&kept, line, len);
+	}
+	tk_stable_text(tk_buf_cstr(&kept), kept.len, &stable);
+	tk_buf_free(&kept);
+	add_data(c, tk_buf_cstr(&stable), stable.len);
+	keep(c, NULL, stable);
+}
+
 static void read_cuda_image(
         struct tk_device_code *c, const struct image_header *h, const unsigned char *bytes)
 {
 	size_t size = h->bytes;
 	char processor[16];
 	snprintf(processor, sizeof processor, "sm_%u", h->arch);
-	if (h->kind == IMAGE_PTX)
+	const bool is_packed = h->packed_bytes,
+	           is_open = h->packed_bytes <= size &&
+	                     (!is_packed || unpack(c, bytes, h->packed_bytes, &bytes, &size));
+	if (h->kind == IMAGE_PTX && is_open)
+		read_ptx(c, bytes, size);
+	else if (h->kind == IMAGE_PTX)
 		add_data(c, bytes, size);
-	else if (h->kind != IMAGE_ELF || h->packed_bytes > size ||
-	         (h->packed_bytes && !unpack(c, bytes, h->packed_bytes, &bytes, &size)))
+	else if (h->kind != IMAGE_ELF || !is_open)
 		c->unreadable_count++;
 	else
 		read_cubin(c, bytes, size, processor);
@@ -328,8 +357,12 @@ static void read_hip_section(struct tk_device_code *c, const unsigned char *sect
 static int by_arch_and_name(const void *a, const void *b)
 {
 	const struct tk_device_kernel *x = a, *y = b;
-	return x->arch != y->arch ? (x->arch > y->arch) - (x->arch < y->arch)
-	                          : strcmp(x->name, y->name);
+	if (x->arch != y->arch)
+		return (x->arch > y->arch) - (x->arch < y->arch);
+	const int order = strcmp(x->name, y->name);
+	return order                ? order
+	       : x->size != y->size ? (x->size > y->size) - (x->size < y->size)
+	                            : memcmp(x->code, y->code, x->size);
 }
 
 void tk_device_code_read(
@@ -346,6 +379,22 @@ void tk_device_code_read(
 	else
 		read_hsaco(out, bytes, size, what);
 	tk_sort(out->kernels, out->kernel_count, sizeof *out->kernels, by_arch_and_name);
+}
+
+static int by_content(const void *a, const void *b)
+{
+	const struct tk_device_data *x = a, *y = b;
+	return x->size != y->size ? (x->size > y->size) - (x->size < y->size)
+	                          : memcmp(x->bytes, y->bytes, x->size);
+}
+
+void tk_device_code_hash(struct tk_device_code *c, struct tk_hash *h)
+{
+	tk_sort(c->data, c->data_count, sizeof *c->data, by_content);
+	for (size_t i = 0; i < c->data_count; i++)
+		tk_hash_add(h, c->data[i].bytes, c->data[i].size);
+	for (size_t i = 0; i < c->kernel_count; i++)
+		tk_hash_add(h, c->kernels[i].code, c->kernels[i].size);
 }
 
 void tk_device_code_free(struct tk_device_code *c)

@@ -141,12 +141,16 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The list for a symbol; NULL: neither function nor data. */
+/* The list for a symbol; NULL: neither code nor data. */
 static struct tk_elf_symbols *find_list(struct tk_elf *e, const GElf_Sym *sym)
 {
 	const struct tk_elf_section *s =
-	        sym->st_size ? tk_elf_find_section(e, sym->st_value, sym->st_size) : NULL;
+	        tk_elf_find_section(e, sym->st_value, sym->st_size ? sym->st_size : 1);
 	const int type = GELF_ST_TYPE(sym->st_info);
+	if (!sym->st_size)
+		return s && s->kind == TK_ELF_CODE && (type == STT_FUNC || type == STT_NOTYPE)
+		               ? &e->labels
+		               : NULL;
 	if (s && s->kind == TK_ELF_CODE && type == STT_FUNC)
 		return &e->functions;
 	if (s && s->kind == TK_ELF_DATA && type == STT_OBJECT)
@@ -156,12 +160,12 @@ static struct tk_elf_symbols *find_list(struct tk_elf *e, const GElf_Sym *sym)
 
 static void read_symbol_tables(struct tk_elf *e, uint32_t type)
 {
-	struct tk_elf_symbols *const lists[] = {&e->functions, &e->objects};
+	struct tk_elf_symbols *const lists[] = {&e->functions, &e->objects, &e->labels};
 	GElf_Shdr sh;
 	for (Elf_Scn *scn = NULL; (scn = next_section(e->elf, scn, type, &sh));) {
 		size_t n;
 		Elf_Data *data = get_table(scn, &sh, &n);
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < 3; i++)
 			lists[i]->list = tk_reallocarray(
 			        lists[i]->list, lists[i]->count + n + 1, sizeof *lists[i]->list);
 		for (size_t i = 0; i < n; i++) {
@@ -170,8 +174,8 @@ static void read_symbol_tables(struct tk_elf *e, uint32_t type)
 			        gelf_getsym(data, (int)i, &sym) ? find_list(e, &sym) : NULL;
 			const char *name = to ? elf_strptr(e->elf, sh.sh_link, sym.st_name) : NULL;
 			if (name && *name && !has_prefix(name, ".L.str")) /* LLVM: unnamed texts */
-				to->list[to->count++] = (struct tk_elf_symbol){
-				        sym.st_value, sym.st_size, name, type == SHT_DYNSYM};
+				to->list[to->count++] = (struct tk_elf_symbol){sym.st_value,
+				        sym.st_size, tk_stable_name(name), type == SHT_DYNSYM};
 		}
 		e->stripped = e->stripped && type != SHT_SYMTAB;
 	}
@@ -184,6 +188,8 @@ static void sort_symbols(struct tk_elf_symbols *s)
 	for (size_t i = 0; i < s->count; i++)
 		if (!kept || s->list[i].address != s->list[kept - 1].address)
 			s->list[kept++] = s->list[i];
+		else
+			free(s->list[i].name);
 	s->count = kept;
 }
 
@@ -195,6 +201,7 @@ static void read_symbols(struct tk_elf *e)
 	read_symbol_tables(e, SHT_DYNSYM);
 	sort_symbols(&e->functions);
 	sort_symbols(&e->objects);
+	sort_symbols(&e->labels);
 }
 
 /* The symbol that holds `address`; NULL: none. */
@@ -250,7 +257,8 @@ static void describe_target(const struct tk_elf *e, Elf_Data *symbols, const GEl
 	}
 	const char *name = elf_strptr(e->elf, sh->sh_link, sym.st_name);
 	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !has_prefix(name, ".L")) {
-		f->target = tk_strndup(name, tk_elf_stem_length(name));
+		f->target = tk_stable_name(name);
+		f->target[tk_elf_stem_length(f->target)] = '\0';
 		return;
 	}
 	/* A PC-relative addend lacks the bytes from the place to the end of the instruction (unless
@@ -382,10 +390,11 @@ static char *describe_content(
 {
 	const struct tk_elf_section *s = tk_elf_find_section(e, address, 1);
 	char hex[2 * CONTENT_MAX + 1] = "";
-	size_t n = 0;
-	if (is_text(s, address, end, address_taken))
+	size_t n = 0, next = tk_elf_find_reloc(e, address);
+	/* a table of places in the code (switch) may look like a text, depending on where it is */
+	const bool is_table = next < e->reloc_count && e->relocs[next].address == address;
+	if (!is_table && is_text(s, address, end, address_taken))
 		return tk_sprintf("%s:text", s->name);
-	size_t next = tk_elf_find_reloc(e, address);
 	for (uint64_t at = address; at < end; at++) {
 		while (next < e->reloc_count &&
 		        e->relocs[next].address + e->relocs[next].width <= at)
@@ -463,13 +472,21 @@ int tk_elf_open(const char *path, struct tk_elf *e, struct tk_error *err)
 	return TK_OK;
 }
 
+static void free_symbols(struct tk_elf_symbols *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->list[i].name);
+	free(s->list);
+}
+
 void tk_elf_free(struct tk_elf *e)
 {
 	for (size_t i = 0; i < e->reloc_count; i++)
 		free(e->relocs[i].target);
 	free(e->relocs);
-	free(e->functions.list);
-	free(e->objects.list);
+	free_symbols(&e->functions);
+	free_symbols(&e->objects);
+	free_symbols(&e->labels);
 	free(e->sections);
 	elf_end(e->elf);
 	if (e->fd >= 0)

@@ -57,11 +57,9 @@ static int add_code(struct scan *s, const json_t *m, const char *path, const str
 	tk_device_code_read(target, (const unsigned char *)code->data, code->len, &c);
 	if (!c.kernel_count || c.unreadable_count)
 		tk_hash_add(s->hash, code->data, code->len);
-	for (size_t i = 0; i < c.data_count; i++)
-		tk_hash_add(s->hash, c.data[i].bytes, c.data[i].size);
+	tk_device_code_hash(&c, s->hash);
 	for (size_t i = 0; i < c.kernel_count; i++) {
 		const struct tk_device_kernel *k = &c.kernels[i];
-		tk_hash_add(s->hash, k->code, k->size);
 		add_kernel(s, m, k->processor, k->name, k->code, k->size, NULL);
 	}
 	return TK_OK;

@@ -235,6 +235,60 @@ static void names(void **state)
 	free(k);
 }
 
+/* Two files in either order; one has code in assembly without a size. */
+static void link_order(void **state)
+{
+	const struct scratch *s = *state;
+	char a[TK_HASH_HEX_SIZE], b[TK_HASH_HEX_SIZE], c[TK_HASH_HEX_SIZE];
+	sh(s, "cat >1.c <<'END'\n"
+	      "static int table[9] = {1, 2, 3};\n"
+	      "static __attribute__((noinline)) int help(int i) { return table[i]++; }\n"
+	      "int one(int i) { return help(i) * 3; }\n"
+	      "END\n"
+	      "cat >2.c <<'END'\n"
+	      "static __attribute__((noinline)) int help(int i) { return i / 7; }\n"
+	      "int two(int i) { return help(i) + 5; }\n"
+	      "__asm__(\".text\\n.globl bare\\nbare: .byte 1, 2, 3, 4, 5, 6, 7\");\n"
+	      "END\n"
+	      "sed 's/6, 7/6, 8/' 2.c >3.c && "
+	      "for i in 1 2 3; do cc -O2 -fPIC -c $i.c || exit 1; done && "
+	      "for i in '1 2' '2 1' '1 3'; do set -- $i; "
+	      "cc -shared -Wl,--emit-relocs -o $1$2.so $1.o $2.o || exit 1; done");
+	hash(s, "12", NULL, a, NULL, NULL);
+	hash(s, "21", NULL, b, NULL, NULL);
+	hash(s, "13", NULL, c, NULL, NULL);
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+}
+
+/* Compilers make names from the path of the file and from process IDs. */
+#define NAMED(name) \
+	"int table[3] __asm__(\"" name "\") = {1, 2, 3}; int f(int i) { return table[i]; }"
+static void names_of_paths(void **state)
+{
+	const struct scratch *s = *state;
+	static const struct {
+		const char *a, *b;
+		bool differ;
+	} pairs[] = {
+	        {NAMED("_ZN31_GLOBAL__N__5706e64a_4_k_cu_run5tableE"),
+	                NAMED("_ZN33_GLOBAL__N__837e3abb_6_run_cu_run5tableE"), false},
+	        {NAMED("_ZN31_GLOBAL__N__5706e64a_4_k_cu_run5tableE"),
+	                NAMED("_ZN31_GLOBAL__N__5706e64a_4_k_cu_run5otherE"), true},
+	        {NAMED("_ZN34_INTERNAL_5706e64a_4_k_cu_bc3f0f3e5tableE"),
+	                NAMED("_ZN34_INTERNAL_837e3abb_4_k_cu_00000f3e5tableE"), false},
+	        {NAMED("__nv_static_31__5706e64a_4_k_cu_run__ZL5table"),
+	                NAMED("__nv_static_31__837e3abb_4_k_cu_run__ZL5table"), false},
+	        {NAMED("_GLOBAL__sub_I_tmpxft_00006615_00000000_6_k.cudafe1.cpp"),
+	                NAMED("_GLOBAL__sub_I_tmpxft_0000ff17_00000000_6_k.cudafe1.cpp"), false},
+	        {NAMED("table.static.0123456789abcdef"), NAMED("table.static.fedcba9876543210"),
+	                false},
+	        {NAMED("_ZN5table31E_INTERNAL_"), NAMED("_ZN5table99999_GLOBAL__N_"), true},
+	};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		expect_differs(s, pairs[i].a, pairs[i].b, pairs[i].differ);
+}
+
 static void expect_refused(const struct scratch *s, const char *file, const char *message)
 {
 	struct tk_error err = {0};
@@ -305,6 +359,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_open, scratch_close)
 	const struct CMUnitTest tests[] = {T(strings_do_not_count), T(constants_count), T(skeleton),
-	        T(stripped), T(functions), T(targets_count), T(names), T(not_objects), T(damaged)};
+	        T(stripped), T(functions), T(targets_count), T(names), T(link_order),
+	        T(names_of_paths), T(not_objects), T(damaged)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
