@@ -79,7 +79,7 @@ CREATE TABLE series (
   upstream_id INTEGER NOT NULL REFERENCES upstream(id),
   backend TEXT NOT NULL, config TEXT NOT NULL, problem_id INTEGER NOT NULL REFERENCES problem(id),
   mode TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL,
-  better TEXT NOT NULL CHECK (better IN ('lower', 'higher')),
+  better TEXT NOT NULL CHECK (better IN ('lower', 'higher', 'unknown')),
   role TEXT NOT NULL CHECK (role IN ('suite', 'control', 'ceiling')),
   rotate_nights INTEGER NOT NULL DEFAULT 0 -- one of these many nights in a row measures it; 0: each
 ) STRICT;

@@ -6,7 +6,7 @@ SELECT ifnull(versions_href, '') AS versions_href, clip(s.problem, 300) AS probl
   '../machines/' || slug(s.machine) || '.html' AS machine_href, p.is_suite_time AS "has_op_page?",
   '../kernels/' || p.op_file || '.html' AS op_href, clip(p.op, 40) AS op_name,
   clip(public_url(s.upstream_url), 200) AS upstream_url, s.mode AS mode, s.role AS role,
-  iif(s.better = 'lower', 'lower', 'higher') || ' is better' AS better,
+  iif(s.better = 'unknown', 'better direction not known', s.better || ' is better') AS better,
   iif(s.flops > 0, printf('%.4g GFLOP', s.flops / 1e9), '') || iif(s.flops > 0 AND s.bytes > 0, ', ', '') ||
     iif(s.bytes > 0, quantity(s.bytes, 'bytes') || ' compulsory', '') AS work,
   iif(s.flops > 0 AND s.bytes > 0, printf(iif(s.flops / s.bytes < 9.95, '%.1f', '%.0f'), s.flops / s.bytes), '')

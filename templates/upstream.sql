@@ -14,8 +14,8 @@ SELECT ifnull((SELECT versions_href FROM page_versions WHERE upstream_id = ?1), 
 SELECT r.id AS "revision+", clip(r.author, 60) AS author, minute(r.commit_time_s) AS commit_time,
   b.id IS NOT NULL AS "built?", b.status AS build_state, tone('build', b.status) AS build_tone,
   duration(b.wall_s) AS build_took,
-  ifnull(c.worse, 0) AS worse, ifnull(c.n - c.worse, 0) AS better,
-  c.worse > 0 AS "any_worse?", c.n > c.worse AS "any_better?"
+  ifnull(c.worse, 0) AS worse, ifnull(c.better, 0) AS better,
+  c.worse > 0 AS "any_worse?", c.better > 0 AS "any_better?"
 FROM revision r JOIN page_revision p USING (id) LEFT JOIN page_change_count c ON c.revision_id = r.id
   LEFT JOIN build b ON b.id = (SELECT id FROM build
     WHERE revision_id = r.id ORDER BY status = 'ok' DESC, id DESC LIMIT 1)

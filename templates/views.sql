@@ -33,7 +33,8 @@ FROM device d JOIN machine m ON m.id = d.machine_id
 -- revision before it: the commit may be the cause.
 -- page_change: table by revision_id
 SELECT c.*, c.after_value / nullif(c.before_value, 0) AS ratio,
-  (c.after_value > c.before_value) = (s.better = 'lower') AS worse,
+  CASE s.better WHEN 'lower' THEN c.after_value > c.before_value WHEN 'higher' THEN c.after_value < c.before_value END
+    AS worse,
   a.revision_id AS good_revision_id, b.revision_id,
   b.revision_id IS NOT NULL AND b.revision_id IS NOT a.revision_id AS is_of_revision,
   old.environment_id AS previous_environment_id, new.environment_id, s.unit
@@ -43,7 +44,7 @@ FROM change_point c JOIN series s ON s.id = c.series_id
 
 -- page_change_row:
 SELECT c.series_id AS "series+", c.ratio - 1 AS "change+", c.ratio AS "step+",
-  iif(c.worse, 'bad', 'good') AS tone, quantity(c.before_value, c.unit) AS before,
+  CASE c.worse WHEN 1 THEN 'bad' WHEN 0 THEN 'good' ELSE 'note' END AS tone, quantity(c.before_value, c.unit) AS before,
   quantity(c.after_value, c.unit) AS after, minute(c.as_of_s) AS "when", clip(c.cause, 40) AS cause,
   c.is_of_revision AS "is_of_revision-", c.revision_id AS "revision_id-",
   c.environment_id AS "environment_id-", c.previous_environment_id AS "previous_environment_id-",
@@ -51,12 +52,12 @@ SELECT c.series_id AS "series+", c.ratio - 1 AS "change+", c.ratio AS "step+",
 FROM page_change c
 
 -- page_change_count: table by revision_id
-SELECT revision_id, count(*) AS n, sum(worse) AS worse
+SELECT revision_id, count(*) AS n, ifnull(sum(worse), 0) AS worse, ifnull(sum(NOT worse), 0) AS better
 FROM page_change WHERE is_of_revision GROUP BY revision_id
 
 -- page_upstream:
 WITH revisions AS (SELECT r.upstream_id, count(*) AS n, ifnull(sum(c.worse), 0) AS worse,
-    ifnull(sum(c.n - c.worse), 0) AS better
+    ifnull(sum(c.better), 0) AS better
   FROM revision r LEFT JOIN page_change_count c ON c.revision_id = r.id GROUP BY r.upstream_id)
 SELECT u.id AS "id-", clip(u.name, 60) AS name, clip(u.kind, 20) AS kind,
   clip(public_url(u.url), 200) AS url, iif(slug(u.name) = 'index', 'index_', slug(u.name)) || '.html' AS href,

@@ -318,13 +318,15 @@ WHERE p.is_ranked AND p.night_s >= m.since_s AND q.flops > 0 AND q.bytes > 0 AND
 SELECT column1 AS kind, column2 AS word, column3 AS words, column4 AS tone
 FROM (VALUES (0, 'regression', 'regressions', 'bad'), (1, 'failure', 'failures', 'bad'),
   (2, 'missing series', 'missing series', 'bad'), (3, 'improvement', 'improvements', 'good'),
-  (4, 'fix', 'fixes', 'good'), (5, 'change of the environment', 'changes of the environment', 'note'))
+  (4, 'fix', 'fixes', 'good'), (5, 'change of the environment', 'changes of the environment', 'note'),
+  (6, 'change without a direction', 'changes without a direction', 'note'))
 
 -- The verdicts of the period of the site: of one night, else of the newest analysed night of each machine.
 -- page_said: table by series_id
 SELECT v.*, CASE iif(v.accepted, v.status, v.status_before_ack) WHEN 'regressed' THEN 0
     WHEN 'newly-failed' THEN 1 WHEN 'missing' THEN iif(p.is_skipped OR p.is_unplanned, NULL, 2)
-    WHEN 'improved' THEN 3 WHEN 'recovered' THEN 3 WHEN 'fixed' THEN 4 WHEN 'environment' THEN 5 END AS kind
+    WHEN 'improved' THEN 3 WHEN 'recovered' THEN 3 WHEN 'fixed' THEN 4 WHEN 'environment' THEN 5
+    WHEN 'changed' THEN 6 END AS kind
 FROM (SELECT DISTINCT iif(o.night_id, o.night_id, m.analysed_night_id) AS id FROM page_site o, page_machine m) n
   JOIN verdict_v v ON v.night_id = n.id JOIN page_series p ON p.id = v.series_id
 
@@ -338,7 +340,7 @@ WITH e AS (SELECT series_id, kind, before_value, after_value, change, change_lo,
     first_bad_confidence, alert_opened_s
   FROM page_said WHERE kind IS NOT NULL
   UNION ALL SELECT c.series_id, CASE WHEN c.good_revision_id IS c.revision_id AND
-      c.environment_id IS NOT c.previous_environment_id THEN 5 WHEN c.worse THEN 0 ELSE 3 END,
+      c.environment_id IS NOT c.previous_environment_id THEN 5 WHEN c.worse THEN 0 WHEN c.worse = 0 THEN 3 ELSE 6 END,
     c.before_value, c.after_value, c.ratio - 1, c.change_lo, c.change_hi, c.as_of_s, '',
     iif(c.is_of_revision AND c.good_revision_id, c.revision_id, NULL), NULL, NULL, NULL, NULL, 0
   FROM page_site o JOIN page_change c ON o.since_s AND c.as_of_s >= o.since_s
@@ -352,7 +354,7 @@ s AS (SELECT e.*, p.place, p.device_id, d.device, s.unit, iif(kind = 1 AND max(r
   FROM e JOIN page_series p ON p.id = e.series_id JOIN page_device d ON d.id = p.device_id
     JOIN series s ON s.id = e.series_id),
 g AS (SELECT *, dense_rank() OVER (ORDER BY kind, ifnull(commit_id, 0), iif(commit_id, '', device),
-    iif(commit_id IS NULL AND kind = 1, reason, ''), iif(commit_id IS NULL AND kind IN (0, 3), place, 0))
+    iif(commit_id IS NULL AND kind = 1, reason, ''), iif(commit_id IS NULL AND kind IN (0, 3, 6), place, 0))
     AS cause_id FROM s)
 SELECT *, row_number() OVER (PARTITION BY cause_id ORDER BY size DESC, place) AS nth,
   count(*) OVER (PARTITION BY cause_id) AS events

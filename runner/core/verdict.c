@@ -134,7 +134,7 @@ static const struct {
         [TK_FACT_AB_RETRACTED] = {"retracted: A/B runs show no change: {A}"},
         [TK_FACT_AB_INCONCLUSIVE] = {"A/B inconclusive: {A}"},
         [TK_FACT_NIGHTLY_ESTIMATE] = {"nightly estimate {c0}"},
-        [TK_FACT_ALREADY_REPORTED] = {"better since {t}, already reported"},
+        [TK_FACT_ALREADY_REPORTED] = {"so since {t}, already reported"},
         [TK_FACT_ACKNOWLEDGED] = {"{t}"},
 };
 

@@ -35,7 +35,8 @@ struct tk_vocabulary {
 
 #define TK_BETTER(X) \
 	X(TK_BETTER_LOWER, "lower", "less is better: times, energy, memory") \
-	X(TK_BETTER_HIGHER, "higher", "more is better: rates")
+	X(TK_BETTER_HIGHER, "higher", "more is better: rates") \
+	X(TK_BETTER_UNKNOWN, "unknown", "nobody has said: a change is neither better nor worse")
 
 #define TK_CEILING_SOURCES(X) \
 	X(TK_CEILING_MEASURED, "measured", "by a kernel of the tracker on this device") \
@@ -254,6 +255,10 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	        "had a timing before, has an outcome that is none now (also: wrong result)", \
 	        .mark = "!") \
 	X(TK_VERDICT_MISSING, "missing", "was measured before, nothing in the range", .mark = "x") \
+	X(TK_VERDICT_CHANGED, "changed", \
+	        "moved by more than its noise and the threshold; which direction is better is " \
+	        "not known", \
+	        .mark = "c") \
 	X(TK_VERDICT_IMPROVED, "improved", "better by more than its noise and the threshold", \
 	        .mark = "-") \
 	X(TK_VERDICT_RECOVERED, "recovered", "was regressed, is back at its former level", \
@@ -364,6 +369,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_RULE_SPIKE, "spike", "one night, no larger than an earlier spike") \
 	X(TK_RULE_BACK_SINCE, "back-since", "newest or many nights are at the level before again") \
 	X(TK_RULE_STILL_AT_ALERT, "still-at-alert", "the level that an alert reported") \
+	X(TK_RULE_CHANGED, "changed", "the level moved; which direction is better is not known") \
 	X(TK_RULE_REGRESSED, "regressed", "the level got worse") \
 	X(TK_RULE_BACK_AFTER_STEP, "back-after-step", "a step back to the level before an alert") \
 	X(TK_RULE_IMPROVED, "improved", "the level got better") \
@@ -381,7 +387,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_RULE_AB_CONFIRMED, "ab-confirmed", "A/B runs found the change") \
 	X(TK_RULE_AB_REFUTED, "ab-refuted", "A/B runs found none") \
 	X(TK_RULE_AB_NOT_REPRODUCED, "ab-not-reproduced", "A/B runs show no trace of it") \
-	X(TK_RULE_ALREADY_REPORTED, "already-reported", "an earlier night reported the improvement")
+	X(TK_RULE_ALREADY_REPORTED, "already-reported", "an earlier night reported the change")
 
 /* What a verdict rests on: kind, word in the store, what its numbers, its time and its text are.
  * Changes and shares are ratios: 0.02 is 2 %. */
@@ -425,7 +431,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_FACT_AB_RETRACTED, "ab-retracted", "the same: the nights had found a change") \
 	X(TK_FACT_AB_INCONCLUSIVE, "ab-inconclusive", "the same") \
 	X(TK_FACT_NIGHTLY_ESTIMATE, "nightly-estimate", "change") \
-	X(TK_FACT_ALREADY_REPORTED, "already-reported", "text: first revision that is better") \
+	X(TK_FACT_ALREADY_REPORTED, "already-reported", "text: first revision of the level") \
 	X(TK_FACT_ACKNOWLEDGED, "acknowledged", "text: state, author and note")
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -346,7 +346,7 @@ static int is_older_alert_over(const struct tk_analysis *c, const struct tk_diff
         const struct tk_alert_row *a, int64_t now_s, bool *over, struct tk_error *err)
 {
 	const struct tk_verdict *v = &row->verdict;
-	const double sign = row->lower_is_better ? 1 : -1;
+	const double sign = row->better == TK_BETTER_HIGHER ? -1 : 1;
 	double before, change;
 	TRY(tk_alert_read_levels(c, a, now_s, &before, &change, err));
 

@@ -19,7 +19,7 @@ struct tk_diff_row {
 	char op[32], metric[32], unit[16];
 	char mode[TK_MODE_WORD_SIZE]; /* "": the default mode of its device */
 	char title[160];              /* of the problem */
-	bool lower_is_better;
+	enum tk_better better;
 	char problem[TK_PROBLEM_TEXT_MAX], device_name[96];
 	double flops;     /* of the problem */
 	int64_t newest_s; /* time of its newest run */

@@ -297,7 +297,7 @@ void tk_evidence_gather(
         const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *out)
 {
 	*out = (struct tk_evidence){.options = &set->options,
-	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
+	        .better = k->series->better,
 	        .is_time_ns = tk_unit_from_name(k->series->unit) == TK_UNIT_NS,
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,

@@ -41,11 +41,12 @@ static int find_range(struct tk_store *s, const struct tk_night_row *night, int6
 	return TK_OK;
 }
 
-/* ---- improvements are reported once ---- */
+/* ---- what opens no alert is reported once ---- */
 
-static bool reported_improvement(const struct tk_verdict_row *stored)
+static bool was_reported(const struct tk_verdict_row *stored)
 {
-	return stored->status == TK_VERDICT_IMPROVED || stored->status == TK_VERDICT_RECOVERED ||
+	return stored->status == TK_VERDICT_IMPROVED || stored->status == TK_VERDICT_CHANGED ||
+	       stored->status == TK_VERDICT_RECOVERED ||
 	       (stored->status == TK_VERDICT_SAME && stored->rule == TK_RULE_ALREADY_REPORTED);
 }
 
@@ -69,11 +70,12 @@ static int suppress_repeats(struct tk_store *s, const struct tk_analysis *c, int
 		struct tk_diff_row *row = &r->rows[i];
 		AUTO(tk_rows) verdicts = {0};
 
-		if (row->verdict.status != TK_VERDICT_IMPROVED ||
+		if ((row->verdict.status != TK_VERDICT_IMPROVED &&
+		            row->verdict.status != TK_VERDICT_CHANGED) ||
 		        row->verdict.first_bad_run_id == c->at[i].window->last_within.run_id)
 			continue;
 		TRY(tk_store_find_verdict(s, previous, row->series_id, &verdicts, err));
-		if (verdicts.count && reported_improvement(verdicts.rows))
+		if (verdicts.count && was_reported(verdicts.rows))
 			suppress(row);
 	}
 	return TK_OK;

@@ -37,7 +37,7 @@ static void set_identity(const struct tk_series_case *k, int64_t newest_s, struc
 	const char *title = k->problem->title;
 
 	*row = (struct tk_diff_row){.series_id = k->series->id,
-	        .lower_is_better = k->series->better != TK_BETTER_HIGHER,
+	        .better = k->series->better,
 	        .flops = k->problem->flops,
 	        .newest_s = newest_s,
 	        .commits_between = -1,
@@ -151,6 +151,7 @@ static enum tk_verdict_state state_of(enum tk_verdict_status status)
 	case TK_VERDICT_REGRESSED:
 	case TK_VERDICT_NEWLY_FAILED:
 	case TK_VERDICT_MISSING:
+	case TK_VERDICT_CHANGED:
 	case TK_VERDICT_IMPROVED:
 		return TK_STATE_NEW;
 	case TK_VERDICT_RECOVERED:
@@ -230,7 +231,7 @@ int tk_analysis_decide(struct tk_analysis *c, struct tk_diff_report *out, struct
  * alone. */
 static double log_change(const struct tk_diff_row *r, bool *nightly)
 {
-	const double sign = r->lower_is_better ? 1 : -1;
+	const double sign = r->better == TK_BETTER_HIGHER ? -1 : 1;
 
 	*nightly = false;
 	if (r->same_code || r->ab.decision == TK_AB_SAME)

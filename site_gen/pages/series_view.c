@@ -49,7 +49,7 @@ void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, doub
 	bool worse = (change > 0) == (s->row->better == TK_BETTER_LOWER);
 	tk_value_set_change(o, "change", change, "–");
 	tk_value_set(o, "direction",
-	        none      ? ""
+	        none || s->row->better == TK_BETTER_UNKNOWN ? ""
 	        : is_time ? (worse ? "slower" : "faster")
 	        : worse   ? "worse"
 	                  : "better");

@@ -11,6 +11,7 @@
 
 static const enum tk_tone verdict_tones[TK_VERDICT_STATUS_COUNT + 1] = {
         [TK_VERDICT_REGRESSED... TK_VERDICT_MISSING] = BAD,
+        [TK_VERDICT_CHANGED] = NOTE,
         [TK_VERDICT_IMPROVED... TK_VERDICT_FIXED] = GOOD,
         [TK_VERDICT_ACKED... TK_VERDICT_FAILING] = NOTE};
 static const enum tk_tone outcome_tones[TK_OUTCOME_COUNT] = {[TK_OUTCOME_OK] = GOOD,

@@ -14,6 +14,7 @@
  *   rest(object, key...)                 its other members that are not null; NULL: none
  *   real(text)                           the number that it is, NULL if it is none; NaN: infinite
  *   after_last(text, separator), first_line(text), iso_time(text)
+ *   unit_in(heading)                     the unit that ends it: "gemm_ms", "rate (ops/s)"
  *
  * Other tools do not always write valid JSON: NaN and Infinity become null, and what is before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are left out. */

@@ -6,6 +6,7 @@
 #ifndef TK_STORE_IMPORT_H
 #define TK_STORE_IMPORT_H
 #include "base/base.h"
+#include "core/vocabulary.h"
 #include "store/db/internal.h"
 
 /* ---- formats --------------------------------------------------------------------------------- */
@@ -100,13 +101,22 @@ int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *row,
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The metric that a unit implies, the tracker's unit, and the factor to it. An unknown unit is
- * unchanged. */
-struct tk_import_unit {
-	const char *metric, *unit, *better;
-	double factor;
+/* units.c: a foreign unit. */
+struct tk_import_term {
+	int dimension;
+	double factor; /* to the word without its prefix; times: seconds */
 };
-struct tk_import_unit tk_import_unit(const char *unit);
+struct tk_import_unit {
+	const char *metric;    /* that it implies */
+	const char *unit;      /* the tracker's own where it has one, else as it was written */
+	double factor;         /* to that */
+	enum tk_better better; /* UNKNOWN: it does not say */
+	bool has_per;
+	struct tk_import_term what, per;
+};
+struct tk_import_unit tk_import_unit(const char *text); /* "MiB/s", "ns/op", "widgets" */
+/* The unit that ends the heading of a column, "gemm_ms", "rate (ops/s)"; NULL: none. */
+const char *tk_import_unit_in(const char *heading);
 
 /* A value for people, one line, cut: `"fast"`, `12`, `a list`, `nothing` for NULL. Returns out. */
 #define TK_IMPORT_DESCRIPTION_SIZE 48

@@ -115,8 +115,9 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, c
 	        .role = TK_ROLE_SUITE};
 	int64_t before;
 
-	if (tk_better_parse(
-	            or_else(s->request->better, or_else(p->better, u->better)), &row.better))
+	row.better = u->better == TK_BETTER_UNKNOWN ? TK_BETTER_LOWER : u->better;
+	if ((p->better && tk_better_parse(p->better, &row.better)) ||
+	        (s->request->better && tk_better_parse(s->request->better, &row.better)))
 		return tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
 	TRY(tk_store_put(s->store, TK_TABLE_problem, &problem, &row.problem_id, err));
 	TRY(tk_store_select_int(

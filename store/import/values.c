@@ -1,107 +1,7 @@
-/* What formats have in common: foreign units (the tracker's equivalents, and which direction is
- * better), times, values in messages, and the functions of their SQL. */
+/* What formats have in common: times, values in messages, and the functions of their SQL. */
 #include "base/base.h"
 #include "store/import/import.h"
 #include <math.h>
-#include <strings.h>
-
-#define TIME "time", "ns", false
-#define MEMORY "memory", "bytes", false
-#define BYTES "bandwidth", "gb_per_s", true
-#define FLOPS "flops", "gflop_per_s", true
-
-static const struct {
-	const char *words; /* with case only where another unit differs by it alone */
-	double factor;
-	const char *metric, *unit;
-	bool higher;
-} units[] = {
-        {"ns|nsec|nanosecond|nanoseconds", 1, TIME},
-        {"us|usec|\xc2\xb5s|\xce\xbcs|microseconds", 1e3, TIME},
-        {"ms|msec|milliseconds", 1e6, TIME},
-        {"s|sec|second|seconds", 1e9, TIME},
-        {"min|minutes", 60e9, TIME},
-        {"byte|bytes|B", 1, MEMORY},
-        {"kB", 1e3, MEMORY},
-        {"MB", 1e6, MEMORY},
-        {"GB", 1e9, MEMORY},
-        {"KiB", 1024, MEMORY},
-        {"MiB", 1048576, MEMORY},
-        {"GiB", 1073741824, MEMORY},
-        {"B/s|bytes/s|bytes_per_second", 1e-9, BYTES},
-        {"kB/s", 1e-6, BYTES},
-        {"MB/s", 1e-3, BYTES},
-        {"GB/s|GB/sec|gb_per_s", 1, BYTES},
-        {"TB/s", 1e3, BYTES},
-        {"KiB/s", 1.024e-6, BYTES},
-        {"MiB/s", 1.048576e-3, BYTES},
-        {"GiB/s", 1.073741824, BYTES},
-        {"FLOP/s|FLOPS", 1e-9, FLOPS},
-        {"MFLOP/s|MFLOPS", 1e-3, FLOPS},
-        {"GFLOP/s|GFLOPS|gflop_per_s", 1, FLOPS},
-        {"TFLOP/s|TFLOPS", 1e3, FLOPS},
-        {"PFLOPS", 1e6, FLOPS},
-};
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t a = strlen(text), b = strlen(end);
-
-	return a >= b && !strcasecmp(text + a - b, end);
-}
-
-/* "ns/iter", "s/op": a time still. */
-static size_t without_per_iteration(const char *unit)
-{
-	static const char *const ends[] = {"/iter", "/op", "/iteration", "/call"};
-	size_t len = strlen(unit);
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (len > strlen(ends[i]) && ends_with(unit, ends[i]))
-			return len - strlen(ends[i]);
-	return len;
-}
-
-/* A rate of something: more of it is better. */
-static bool is_rate(const char *unit)
-{
-	static const char *const ends[] = {
-	        "/s", "/sec", "/second", "/min", "_per_second", "_per_s", "per second"};
-	static const char *const words[] = {
-	        "ops", "fps", "qps", "tps", "rps", "iops", "speedup", "elem/s"};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (ends_with(unit, ends[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcasecmp(unit, words[i]))
-			return true;
-	return false;
-}
-
-struct tk_import_unit tk_import_unit(const char *unit)
-{
-	size_t len;
-	bool higher;
-
-	while (*unit == ' ')
-		unit++;
-	len = without_per_iteration(unit);
-	for (int exact = 1; exact >= 0; exact--)
-		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-			for (const char *word = units[i].words, *end; *word;
-			        word = end + (*end == '|')) {
-				end = strchrnul(word, '|');
-				if ((size_t)(end - word) == len &&
-				        !(exact ? strncmp : strncasecmp)(word, unit, len))
-					return (struct tk_import_unit){units[i].metric,
-					        units[i].unit, units[i].higher ? "higher" : "lower",
-					        units[i].factor};
-			}
-	higher = is_rate(unit);
-	return (struct tk_import_unit){
-	        higher ? "throughput" : "value", unit, higher ? "higher" : "lower", 1};
-}
 
 /* ---- JSON and times -------------------------------------------------------------------------- */
 
@@ -303,6 +203,11 @@ static void first_line_function(ARGS)
 	sqlite3_result_text(context, text, (int)strcspn(text, "\r\n"), SQLITE_TRANSIENT);
 }
 
+static void unit_in_function(ARGS)
+{
+	sqlite3_result_text(context, tk_import_unit_in(text_of(v[0])), -1, SQLITE_TRANSIENT);
+}
+
 /* ---- lists and objects ----------------------------------------------------------------------- */
 
 /* Takes the value. */
@@ -341,7 +246,7 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
 	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
-	        {"rest", -1, rest_function}};
+	        {"rest", -1, rest_function}, {"unit_in", 1, unit_in_function}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		int code = sqlite3_create_function_v2(sink->store->db, functions[i].name,

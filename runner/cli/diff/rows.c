@@ -11,6 +11,7 @@ const struct tk_diff_look tk_diff_looks[TK_VERDICT_STATUS_COUNT] = {
         [TK_VERDICT_UNSURE] = {"yellow", NULL, "warning", "skipped"},
         [TK_VERDICT_NOT_COMPARABLE] = {"yellow", "warning", "warning", "skipped"},
         [TK_VERDICT_STALE] = {"yellow", NULL, "note", "skipped"},
+        [TK_VERDICT_CHANGED] = {"yellow", "notice", "warning", NULL},
         [TK_VERDICT_IMPROVED] = {"green", "notice", "note", NULL},
         [TK_VERDICT_RECOVERED] = {"green", "notice", "note", NULL},
         [TK_VERDICT_FIXED] = {"green", "notice", "note", NULL},
@@ -141,7 +142,10 @@ static void describe_direction(const struct tk_diff_report *r, char *out, size_t
 			listed = strcmp(r->rows[i].metric, r->rows[j].metric) == 0;
 		if (!listed)
 			tk_buf_add_printf(&b, "%s%.31s: %s is better", b.len ? ", " : "",
-			        r->rows[i].metric, r->rows[i].lower_is_better ? "lower" : "higher");
+			        r->rows[i].metric,
+			        r->rows[i].better == TK_BETTER_UNKNOWN
+			                ? "it is not known what"
+			                : tk_better_name(r->rows[i].better));
 		if (b.len > size)
 			break;
 	}
@@ -336,7 +340,7 @@ void tk_diff_line_make(const struct tk_diff_view *v, size_t i, struct tk_diff_li
 	*l = (struct tk_diff_line){.r = *r,
 	        .status = tk_verdict_status_name(verdict->status),
 	        .mark = tk_verdict_status_mark(verdict->status),
-	        .better = r->lower_is_better ? "lower" : "higher",
+	        .better = tk_better_name(r->better),
 	        .evidence = isnan(verdict->change.value) ? ""
 	                    : is_ab                      ? "ab"
 	                                                 : "nights",

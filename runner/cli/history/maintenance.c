@@ -280,16 +280,17 @@ static const struct tk_option detect_options[] = {
 static void print_counts(const struct tk_detect_replay_counts *c)
 {
 	static const enum tk_verdict_status statuses[] = {TK_VERDICT_REGRESSED,
-	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_IMPROVED, TK_VERDICT_RECOVERED,
-	        TK_VERDICT_FIXED};
+	        TK_VERDICT_NEWLY_FAILED, TK_VERDICT_CHANGED, TK_VERDICT_IMPROVED,
+	        TK_VERDICT_RECOVERED, TK_VERDICT_FIXED};
 
 	printf("detect: analysed %zu night%s of %zu machine%s, searched %zu series for change "
 	       "points:",
 	        c->nights, c->nights == 1 ? "" : "s", c->machines, c->machines == 1 ? "" : "s",
 	        c->series);
 	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-		printf("%s %zu %s", i ? "," : "", c->by_status[statuses[i]],
-		        tk_verdict_status_name(statuses[i]));
+		if (statuses[i] != TK_VERDICT_CHANGED || c->by_status[TK_VERDICT_CHANGED])
+			printf("%s %zu %s", i ? "," : "", c->by_status[statuses[i]],
+			        tk_verdict_status_name(statuses[i]));
 	putchar('\n');
 }
 

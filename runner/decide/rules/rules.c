@@ -33,7 +33,7 @@ const struct tk_step_evidence *tk_evidence_ab_step(const struct tk_evidence *e)
 
 double tk_evidence_sign(const struct tk_evidence *e)
 {
-	return e->lower_is_better ? 1 : -1;
+	return e->better == TK_BETTER_HIGHER ? -1 : 1;
 }
 
 /* ---- levels ---- */
@@ -187,7 +187,8 @@ static void add_ab_fact(const struct tk_ab_result *ab, enum tk_fact_kind kind, s
 
 static bool is_reported_change(enum tk_verdict_status status)
 {
-	return status == TK_VERDICT_REGRESSED || status == TK_VERDICT_IMPROVED;
+	return status == TK_VERDICT_REGRESSED || status == TK_VERDICT_IMPROVED ||
+	       status == TK_VERDICT_CHANGED;
 }
 
 static void set_ab_change(const struct tk_evidence *e, struct tk_verdict *v)
@@ -226,7 +227,9 @@ static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 	tk_verdict_add_number(v, TK_FACT_NIGHTLY_ESTIMATE, v->change.value, 0);
 	set_ab_change(e, v);
 	v->decided_by = TK_RULE_AB_CONFIRMED;
-	if (worse && tk_evidence_is_at_alert(e, s->start_s, level, threshold)) {
+	if (e->better == TK_BETTER_UNKNOWN) {
+		v->status = TK_VERDICT_CHANGED;
+	} else if (worse && tk_evidence_is_at_alert(e, s->start_s, level, threshold)) {
 		v->status = TK_VERDICT_SAME;
 		tk_verdict_add_alert_fact(e, TK_FACT_STILL_AT_ALERT, v);
 	} else if (worse) {
@@ -312,6 +315,7 @@ static enum tk_cause cause_of(const struct tk_verdict *v)
 	switch (v->status) {
 	case TK_VERDICT_REGRESSED:
 	case TK_VERDICT_IMPROVED:
+	case TK_VERDICT_CHANGED:
 		return environment ? TK_CAUSE_CODE_OR_ENVIRONMENT : TK_CAUSE_CODE;
 	case TK_VERDICT_ENVIRONMENT:
 		return TK_CAUSE_ENVIRONMENT;

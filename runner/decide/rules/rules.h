@@ -140,7 +140,8 @@ struct tk_monitor_evidence {
 
 struct tk_evidence {
 	const struct tk_detect_options *options;
-	bool lower_is_better, is_time_ns;
+	enum tk_better better;
+	bool is_time_ns;
 	bool is_night; /* one night is analysed, not a range */
 
 	struct tk_run_evidence within;   /* newest run in the range */
@@ -188,7 +189,7 @@ bool tk_evidence_is_suggestive(const struct tk_evidence *e, const struct tk_leve
 /* The step that A/B runs test: the one at the first night of the newest code, if that is a
  * different one. */
 const struct tk_step_evidence *tk_evidence_ab_step(const struct tk_evidence *e);
-/* Sign of a change that is worse: +1 where lower is better. */
+/* Sign of a change that is worse: +1 where lower is better, or nobody knows. */
 double tk_evidence_sign(const struct tk_evidence *e);
 
 /* ---- rules ----------------------------------------------------------------------------------- */

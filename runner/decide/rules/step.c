@@ -195,6 +195,11 @@ static void add_still_at_alert(const struct tk_evidence *e, struct tk_verdict *v
 	tk_verdict_add_alert_fact(e, TK_FACT_STILL_AT_ALERT, v);
 }
 
+static bool is_undirected(const struct tk_evidence *e)
+{
+	return e->is_step && e->better == TK_BETTER_UNKNOWN;
+}
+
 static bool is_back_after_step(const struct tk_evidence *e)
 {
 	return e->is_step && tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
@@ -230,6 +235,7 @@ const struct tk_rule tk_rules_step[] = {
                 decide_back_since},
         {TK_RULE_STILL_AT_ALERT, is_still_at_alert, tk_verdict_set_step, TK_VERDICT_SAME, true,
                 true, add_still_at_alert},
+        {TK_RULE_CHANGED, is_undirected, tk_verdict_set_step, TK_VERDICT_CHANGED, true, true},
         {TK_RULE_REGRESSED, is_worse, tk_verdict_set_step, TK_VERDICT_REGRESSED, true, true},
         {TK_RULE_BACK_AFTER_STEP, is_back_after_step, tk_verdict_set_step, TK_VERDICT_RECOVERED,
                 true, true, add_back_after_step},

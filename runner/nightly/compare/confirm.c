@@ -43,6 +43,7 @@ static int find_priority(const struct confirmation *d, const struct tk_diff_row 
 		return 0;
 	case TK_VERDICT_UNSURE:
 	case TK_VERDICT_NOT_COMPARABLE:
+	case TK_VERDICT_CHANGED:
 	case TK_VERDICT_IMPROVED:
 	case TK_VERDICT_ENVIRONMENT: /* a change of the machine hides that of the code */
 		return 1;

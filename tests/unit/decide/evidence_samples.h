@@ -48,7 +48,7 @@ static inline struct tk_evidence quiet_series(void)
 	const struct tk_estimate level = {1e6, 0.99e6, 1.01e6}, none = {0, -0.01, 0.01};
 
 	return (struct tk_evidence){.options = &options,
-	        .lower_is_better = true,
+	        .better = TK_BETTER_LOWER,
 	        .is_time_ns = true,
 	        .within = run(TK_OUTCOME_OK, 99),
 	        .newest = run(TK_OUTCOME_OK, 99),

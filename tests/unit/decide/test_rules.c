@@ -167,7 +167,7 @@ static void steps_of_the_code(void **state)
 
 	e = with_step(-0.1);
 	decide(&e, TK_RULE_IMPROVED, TK_VERDICT_IMPROVED);
-	e.lower_is_better = false;
+	e.better = TK_BETTER_HIGHER;
 	decide(&e, TK_RULE_REGRESSED, TK_VERDICT_REGRESSED);
 }
 

@@ -29,7 +29,7 @@ static void change_that_ab_runs_confirm(void **state)
 	e.alert = alert(0.095);
 	v = decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_SAME);
 	expect_fact(&v, TK_FACT_STILL_AT_ALERT);
-	e.lower_is_better = false;
+	e.better = TK_BETTER_HIGHER;
 	e.alert.exists = false;
 	decide(&e, TK_RULE_AB_CONFIRMED, TK_VERDICT_IMPROVED);
 	e.alert = alert(0.1);
