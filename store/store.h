@@ -530,10 +530,11 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
  * transaction. TK_EDATA: a malformed file; the message names the file, the line or the JSON path,
  * and the field. dry_run: does everything but write. Importing the same again adds nothing. */
 struct tk_import_request {
-	const char *format; /* NULL: guessed, for each file */
+	const char *format; /* or a file of a user's own, *.sql; NULL: guessed, for each file */
 	const char *const *paths;
 	size_t path_count;
 	const char *machine, *upstream, *better, *rev; /* NULL: as the file says */
+	const char *identity; /* columns that name series, too: "a,b"; NULL: none */
 	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were
 	                 written */
 	bool dry_run;
@@ -545,9 +546,12 @@ struct tk_import_counts {
 	char first_without_value[256]; /* its file and name */
 	char first_differing[512];     /* series, revision, both values */
 	char first_empty[256];         /* its file */
+	json_t *unknown; /* columns that are no part of a name, as its keys; NULL: none. Free it */
 };
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err);
-const char *tk_import_get_format_name(size_t i, const char **what); /* NULL after the last one */
+/* NULL after the last one. what (may be NULL): free it. */
+const char *tk_import_get_format_name(size_t i, char **what);
+bool tk_import_is_own_format(const char *name); /* the path of a user's format */
 
 #endif

@@ -13,8 +13,8 @@
 struct reader {
 	struct tk_import_sink *sink;
 	const json_t *columns;
-	json_t *rest; /* of each result, by its name */
-	const char *environment;
+	const char *environment, *revision;
+	int64_t time_s;
 	struct tk_buf name; /* of a point */
 };
 
@@ -105,7 +105,7 @@ static double number(const json_t *value)
 }
 
 /* o: its columns, or the object of version 1 */
-static int read_values(struct reader *r, const char *name, const json_t *o)
+static int read_values(struct reader *r, const char *name, const json_t *o, json_t *rest)
 {
 	static const char *const columns[] = {
 	        "stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "stats_repeat"};
@@ -117,7 +117,8 @@ static int read_values(struct reader *r, const char *name, const json_t *o)
 	for (size_t k = 0; k < COUNT; k++)
 		lists[k] = json_object_get(o, columns[k]);
 	for (size_t i = 0; i < (json_is_array(values) ? json_array_size(values) : 1); i++) {
-		struct tk_import_row row = TK_IMPORT_ROW(.unit = unit, .config = r->environment);
+		struct tk_import_row row = TK_IMPORT_ROW(
+		        .unit = unit, .config = r->environment, .revision = r->revision);
 		const json_t *value = element(values, i), *s = element(stats, i),
 		             *interval = json_object_get(s, "ci_99");
 		double repeat, *const to[] = {&row.lo, &row.hi, &row.q25, &row.q75, &repeat};
@@ -139,8 +140,10 @@ static int read_values(struct reader *r, const char *name, const json_t *o)
 		row.min = number(json_object_get(s, "min"));
 		row.n = fabs(repeat) < 1e9 ? (int64_t)repeat : 0;
 		TRY(set_name(r, name, params, i));
-		row.name = tk_buf_cstr(&r->name);
-		TRY(tk_import_point(r->sink, &row, r->sink->err));
+		row.series = tk_buf_cstr(&r->name);
+		row.rest = i ? NULL : rest;
+		row.time_s = r->time_s;
+		TRY(tk_import_add_result(r->sink, &row, r->sink->err));
 	}
 	return 0;
 }
@@ -164,12 +167,9 @@ static int read_result(struct reader *r, const char *name, json_t *value)
 	else if (!json_is_object(value))
 		return tk_import_fail_expected(
 		        r->sink, path, "a number, a list or an object", value);
-	TRY(read_values(r, name, o));
 	json_auto_t *rest = copy_rest(o, used);
 
-	if (json_object_size(rest))
-		json_object_set(r->rest, name, rest);
-	return 0;
+	return read_values(r, name, o, rest);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -199,33 +199,33 @@ static int read_document(struct reader *r, json_t *document, struct tk_error *er
 	TRY(get_text(r->sink, params, "machine", &row.machine));
 	TRY(get_text(r->sink, params, "cpu", &row.device));
 	TRY(get_text(r->sink, params, "arch", &row.arch));
-	TRY(get_text(r->sink, document, "commit_hash", &row.rev));
-	if (!row.rev || !*row.rev)
+	TRY(get_text(r->sink, document, "commit_hash", &r->revision));
+	if (!r->revision || !*r->revision)
 		return tk_import_fail(r->sink, "commit_hash", "is missing");
 	if (!(number(date) >= 0 && number(date) < 1e14))
 		return tk_import_fail_expected(r->sink, "date", "milliseconds since 1970", date);
-	row.time_s = (int64_t)(number(date) / 1000);
+	r->time_s = (int64_t)(number(date) / 1000);
 	TRY(get_text(r->sink, document, "env_name", &r->environment));
-	TRY(tk_import_place(r->sink, &row, err));
+	AUTO_TEXT text = json_dumps(attributes, JSON_COMPACT);
+
+	row.attributes = text;
+	TRY(tk_import_set_file(r->sink, &row, err));
 	if (results && !json_is_object(results))
 		return tk_import_fail_expected(r->sink, "results", "results by name", results);
 	json_object_foreach (results, name, value)
 		TRY(read_result(r, name, value));
-	if (json_object_size(r->rest))
-		json_object_set(attributes, "results", r->rest);
-	return tk_import_add_run(r->sink, &row, attributes, err);
+	return 0;
 }
 
 int tk_import_read_asv(struct tk_import_sink *s, struct tk_error *err)
 {
 	AUTO(tk_buf) text = {0};
-	json_auto_t *document = NULL, *rest = json_object();
+	json_auto_t *document = NULL;
 
 	TRY(tk_import_read_json(s, &text, err));
 	TRY(tk_import_parse(s, &text, &document));
 	load_benchmarks(s);
-	struct reader r = {
-	        .sink = s, .columns = json_object_get(document, "result_columns"), .rest = rest};
+	struct reader r = {.sink = s, .columns = json_object_get(document, "result_columns")};
 	int status = read_document(&r, document, err);
 
 	tk_buf_free(&r.name);

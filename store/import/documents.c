@@ -1,26 +1,11 @@
-/* JSON and CSV of other tools, read by SQL: a format is a file in formats/ whose statements select
- * rows with the columns of struct tk_import_row. Each row can have a place (where a statement has
- * such columns), a result (where `name` is not NULL), and a run (where `attributes` is not NULL). A
- * semicolon ends a statement, also in a text or a comment.
- *
- * Parameters: :doc, the document (of CSV a list of rows, the headings first); :rev and :at, the
- * options. Functions, where `place` is a JSON path ("$.results[0].times") and values are JSON texts
- * as `->` gives them:
- *   number(value, place [, 'or text'])   a number, NULL for null; else an error
- *   text(value, place)                   likewise
- *   milliseconds(value, place)           seconds since 1970
- *   need(x, place), fail(what, place), expected(what, value, place)
- *                                        x if it is not NULL; errors
- *   rest(object, key...)                 its other members that are not null; NULL: none
- *   real(text)                           the number that it is, NULL if it is none; NaN: infinite
- *   after_last(text, separator), first_line(text), iso_time(text)
- *   unit_in(heading)                     the unit that ends it: "gemm_ms", "rate (ops/s)"
+/* The files of other tools as SQL sees them: JSON (or JSON lines as a list) is the parameter :doc,
+ * CSV the table csv(line, place, cells, name, attributes), where cells is an object of texts by
+ * heading, and lines of text the table lines(line, place, text).
  *
  * Other tools do not always write valid JSON: NaN and Infinity become null, and what is before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are left out. */
 #include "base/csv.h"
 #include "store/import/import.h"
-#include <math.h>
 
 #define DOCUMENT_MAX ((size_t)512 << 20)
 
@@ -167,182 +152,219 @@ static void add_json_text(struct tk_buf *out, const char *text)
 	tk_buf_add_char(out, '"');
 }
 
-/* A list of rows, which are lists of texts: row i is that of line i + 1, null where none begins. */
-static int add_rows(
-        struct tk_import_sink *s, struct tk_csv *csv, struct tk_buf *out, struct tk_error *err)
+static int insert_row(
+        struct tk_import_sink *s, sqlite3_stmt *insert, size_t line, struct tk_error *err)
 {
-	size_t columns = 0;
-	bool more;
+	sqlite3_bind_int64(insert, 1, (int64_t)line);
+	int code = sqlite3_step(insert);
 
-	for (size_t row = 0;; row++) {
-		TRY(tk_csv_read_row(csv, &more, err));
-		if (!more)
-			break;
-		if (row && csv->count != columns)
-			return tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
-			        s->file->path, csv->line, csv->count, columns);
-		for (; row && row + 1 < csv->line; row++)
-			tk_buf_add_str(out, ",null");
-		columns = csv->count;
-		for (size_t i = 0; i < csv->count; i++) {
-			tk_buf_add_str(out, i ? "," : row ? ",[" : "[[");
-			add_json_text(out, csv->fields[i]);
-		}
-		tk_buf_add_char(out, ']');
-		if (out->len > DOCUMENT_MAX)
-			return tk_fail(err, TK_EDATA, "%s: has more than %zu MiB", s->file->path,
-			        DOCUMENT_MAX >> 20);
+	sqlite3_reset(insert);
+	return code == SQLITE_DONE ? 0
+	                           : tk_fail(err, TK_EDATA, "%s:%zu: %s", s->file->path, line,
+	                                     sqlite3_errmsg(s->documents));
+}
+
+static void bind(sqlite3_stmt *insert, int at, const struct tk_buf *text)
+{
+	sqlite3_bind_text64(insert, at, text->data, text->len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+struct table {
+	struct tk_import_sink *sink;
+	struct tk_csv *csv;
+	size_t first_line; /* of the file that csv reads, in the whole one */
+	bool is_log;
+	sqlite3_stmt *insert;
+	char **headings;
+	size_t count;
+	struct tk_import_columns *columns;
+};
+
+static void free_headings(struct table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->headings[i]);
+	free(t->headings);
+	tk_import_columns_free(t->columns);
+	t->columns = NULL;
+	t->headings = NULL;
+	t->count = 0;
+}
+
+/* A heading that is there twice gets a number, so that no column hides another. */
+static void set_headings(struct table *t)
+{
+	free_headings(t);
+	t->headings = tk_calloc(t->csv->count + 1, sizeof(*t->headings));
+	for (; t->count < t->csv->count; t->count++) {
+		const char *name = tk_import_heading_name(t->csv->fields[t->count]);
+		size_t len = strlen(name), same = 1;
+
+		while (len && strchr(" \t", name[len - 1]))
+			len--;
+		for (size_t i = 0; i < t->count; i++)
+			same += !strncmp(t->headings[i], name, len) && !t->headings[i][len];
+		t->headings[t->count] = same > 1 ? tk_sprintf("%.*s#%zu", (int)len, name, same)
+		                                 : tk_strndup(name, len);
+		for (char *quote; (quote = strchr(t->headings[t->count], '"'));)
+			*quote = '\'';
 	}
-	tk_buf_add_str(out, out->len ? "]" : "[]");
+	t->columns = tk_import_columns_new(t->sink, t->headings, t->count);
+}
+
+/* A table in a log may be followed by text, and by other tables. */
+static bool is_other_text(struct table *t)
+{
+	const struct tk_csv *csv = t->csv;
+
+	if (!t->is_log)
+		return false;
+	const char **names = tk_calloc(csv->count, sizeof(*names));
+
+	for (size_t i = 0; i < csv->count; i++)
+		names[i] = tk_import_heading_name(csv->fields[i]);
+	const bool is_heading = tk_import_format_match(t->sink->format, names, csv->count) > 0;
+
+	free(names);
+	if (is_heading)
+		set_headings(t);
+	return is_heading || csv->count * 2 < t->count;
+}
+
+static void add_member(struct tk_buf *object, const char *heading, const char *cell)
+{
+	tk_buf_add_char(object, object->len ? ',' : '{');
+	add_json_text(object, heading);
+	tk_buf_add_char(object, ':');
+	add_json_text(object, cell);
+}
+
+static int insert_cells(struct table *t, size_t line, struct tk_error *err)
+{
+	AUTO(tk_buf) cells = {0};
+	AUTO(tk_buf) name = {0};
+	AUTO(tk_buf) attributes = {0};
+	struct tk_csv *csv = t->csv;
+
+	for (size_t i = 0; i < csv->count; i++) {
+		char *cell = csv->fields[i] + strspn(csv->fields[i], " \t");
+		size_t len = strlen(cell);
+
+		while (len && strchr(" \t", cell[len - 1]))
+			cell[--len] = '\0';
+		csv->fields[i] = cell;
+		add_member(&cells, t->headings[i], cell);
+		if (len && tk_import_columns_is_attribute(t->columns, i))
+			add_member(&attributes, t->headings[i], cell);
+	}
+	tk_buf_add_char(&cells, '}');
+	tk_import_columns_add_name(t->columns, csv->fields, &name);
+	bind(t->insert, 2, &cells);
+	sqlite3_bind_text(t->insert, 3, tk_buf_cstr(&name), -1, SQLITE_STATIC);
+	if (attributes.len)
+		tk_buf_add_char(&attributes, '}');
+	bind(t->insert, 4, &attributes);
+	return insert_row(t->sink, t->insert, line, err);
+}
+
+static int add_row(struct table *t, struct tk_error *err)
+{
+	const size_t line = t->csv->line + t->first_line - 1;
+
+	if (!t->count) {
+		set_headings(t);
+		return 0;
+	}
+	if (is_other_text(t))
+		return 0;
+	return t->csv->count == t->count
+	               ? insert_cells(t, line, err)
+	               : tk_fail(err, TK_EDATA, "%s:%zu: %zu columns, the heading has %zu",
+	                         t->sink->file->path, line, t->csv->count, t->count);
+}
+
+static int add_rows(struct table *t, FILE *in, struct tk_error *err)
+{
+	struct tk_csv csv;
+	bool more = true;
+	int status;
+
+	tk_csv_attach(&csv, in, t->sink->file->path);
+	t->csv = &csv;
+	while (!(status = tk_csv_read_row(&csv, &more, err)) && more && !status)
+		if ((status = add_row(t, err)))
+			break;
+	tk_csv_close(&csv);
+	free_headings(t);
+	return status;
+}
+
+/* The tables begin at the first line that is their heading. */
+static int add_log(struct table *t, struct tk_error *err)
+{
+	AUTO(tk_buf) text = {0};
+	size_t matched;
+
+	TRY(read_text(t->sink->file, &text, err));
+	const char *start = tk_import_find_heading(
+	        t->sink->format, tk_buf_cstr(&text), &matched);
+
+	if (!start)
+		return 0;
+	for (const char *at = text.data; at < start; at++)
+		t->first_line += *at == '\n';
+	FILE *in = fmemopen((void *)(uintptr_t)start, strlen(start), "re");
+
+	if (!in)
+		return tk_fail_errno(err, "%s", t->sink->file->path);
+	int status = add_rows(t, in, err);
+
+	fclose(in);
+	return status;
+}
+
+static int add_lines_of_text(struct table *t, struct tk_error *err)
+{
+	AUTO(tk_buf) text = {0};
+	AUTO(tk_buf) line = {0};
+
+	TRY(read_text(t->sink->file, &text, err));
+	const char *at = tk_buf_cstr(&text);
+
+	for (size_t number = 1, len; *at; number++, at += len + (at[len] == '\n')) {
+		len = strcspn(at, "\n");
+		tk_buf_clear(&line);
+		tk_buf_add_utf8(&line, at, len - (len && at[len - 1] == '\r'));
+		sqlite3_bind_text(t->insert, 2, tk_buf_cstr(&line), -1, SQLITE_STATIC);
+		TRY(insert_row(t->sink, t->insert, number, err));
+	}
 	return 0;
 }
 
-static int load_csv(struct tk_import_sink *s, struct tk_buf *out, struct tk_error *err)
+/* ---- all kinds ------------------------------------------------------------------------------- */
+
+int tk_import_load(struct tk_import_sink *s, struct tk_buf *document, struct tk_error *err)
 {
-	struct tk_csv csv;
+	const enum tk_import_reads reads = tk_import_format_reads(s->format);
+	struct table t = {.sink = s, .first_line = 1, .is_log = reads == TK_IMPORT_LOG};
 
-	rewind(s->file->in);
-	tk_csv_attach(&csv, s->file->in, s->file->path);
-	int status = add_rows(s, &csv, out, err);
-
-	tk_csv_close(&csv);
+	if (reads == TK_IMPORT_UNKNOWN)
+		return tk_fail(err, TK_EUSAGE,
+		        "%s: \"reads\" is none of json, csv, log and text", s->format->path);
+	if (reads == TK_IMPORT_JSON)
+		return load(s, document, err);
+	if (sqlite3_prepare_v2(s->documents,
+	            reads == TK_IMPORT_TEXT
+	                    ? "INSERT INTO lines VALUES (?1, '$[' || (?1 - 1) || ']', ?2)"
+	                    : "INSERT INTO csv VALUES (?1, '$[' || (?1 - 1) || ']', ?2, ?3, ?4)",
+	            -1, &t.insert, NULL) != SQLITE_OK)
+		return tk_fail(err, TK_EIO, "%s", sqlite3_errmsg(s->documents));
 	s->is_lines = true;
-	return status;
-}
+	rewind(s->file->in);
+	int status = reads == TK_IMPORT_TEXT  ? add_lines_of_text(&t, err)
+	             : reads == TK_IMPORT_LOG ? add_log(&t, err)
+	                                      : add_rows(&t, s->file->in, err);
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-#define MEMBER(name) TK_MEMBER(struct tk_import_row, name)
-/* The first ones are of a place. */
-static const struct tk_db_column members[] = {MEMBER(machine), MEMBER(machine_attributes),
-        MEMBER(device), MEMBER(arch), MEMBER(upstream), MEMBER(url), MEMBER(name), MEMBER(metric),
-        MEMBER(unit), MEMBER(better), MEMBER(backend), MEMBER(config), MEMBER(dtype),
-        MEMBER(family), MEMBER(value), MEMBER(lo), MEMBER(hi), MEMBER(min), MEMBER(q25),
-        MEMBER(q75), MEMBER(p95), MEMBER(n), MEMBER(list), MEMBER(key), MEMBER(rest), MEMBER(rev),
-        MEMBER(author), MEMBER(subject), MEMBER(attributes), MEMBER(time_s)};
-#define PLACE_COUNT 6
-
-static const struct tk_db_column *find_member(const char *name)
-{
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (!strcmp(members[i].name, name))
-			return &members[i];
-	return NULL;
-}
-
-static void read_member(
-        sqlite3_stmt *stmt, int at, const struct tk_db_column *member, struct tk_import_row *row)
-{
-	void *field = (char *)row + member->offset;
-
-	if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
-		return;
-	if (member->kind == TK_COL_TEXT)
-		*(const char **)field = (const char *)sqlite3_column_text(stmt, at);
-	else if (member->kind == TK_COL_INT)
-		*(int64_t *)field = sqlite3_column_int64(stmt, at);
-	else
-		*(double *)field = sqlite3_column_double(stmt, at);
-}
-
-/* attributes[list][key] = rest, or its members where there is no list. */
-static void set_attribute(json_t *attributes, const struct tk_import_row *row)
-{
-	json_t *rest = json_loads(row->rest, JSON_DECODE_ANY, NULL),
-	       *list = row->list ? json_object_get(attributes, row->list) : attributes;
-
-	if (!list) {
-		list = json_object();
-		json_object_set_new(attributes, row->list, list);
-	}
-	if (row->list) {
-		json_object_set_new(list, row->key ? row->key : row->name, rest);
-	} else {
-		json_object_update(list, rest);
-		json_decref(rest);
-	}
-}
-
-/* attributes: of the results since the last run. */
-static int take_row(struct tk_import_sink *s, const struct tk_import_row *row, bool has_place,
-        json_t *attributes, struct tk_error *err)
-{
-	if (has_place)
-		TRY(tk_import_place(s, row, err));
-	if (row->rest)
-		set_attribute(attributes, row);
-	if (row->name)
-		TRY(tk_import_point(s, row, err));
-	if (!row->attributes)
-		return 0;
-	json_auto_t *all = json_loads(row->attributes, 0, NULL);
-
-	json_object_update(all, attributes);
-	json_object_clear(attributes);
-	return tk_import_add_run(s, row, all, err);
-}
-
-static int run_statement(
-        struct tk_import_sink *s, sqlite3_stmt *stmt, json_t *attributes, struct tk_error *err)
-{
-	const struct tk_db_column *found[TK_SELECT_COLUMNS_MAX];
-	int code, status = 0, count = sqlite3_column_count(stmt);
-	bool has_place = false;
-
-	for (int i = 0; i < count; i++) {
-		found[i] = find_member(sqlite3_column_name(stmt, i));
-		has_place |= found[i] && found[i] < members + PLACE_COUNT;
-	}
-	s->failed = 0;
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && !status) {
-		struct tk_import_row row = TK_IMPORT_ROW();
-
-		for (int i = 0; i < count; i++)
-			if (found[i])
-				read_member(stmt, i, found[i], &row);
-		status = take_row(s, &row, has_place, attributes, err);
-	}
-	if (!status && code != SQLITE_DONE)
-		status = s->failed
-		                 ? s->failed
-		                 : tk_db_fail(s->store, code, err, "cannot read %s", s->file->path);
-	return status;
-}
-
-static void bind_parameters(
-        sqlite3_stmt *stmt, const struct tk_buf *document, const struct tk_import_request *request)
-{
-	int doc = sqlite3_bind_parameter_index(stmt, ":doc"),
-	    rev = sqlite3_bind_parameter_index(stmt, ":rev"),
-	    at = sqlite3_bind_parameter_index(stmt, ":at");
-
-	if (doc)
-		sqlite3_bind_text64(
-		        stmt, doc, document->data, document->len, SQLITE_STATIC, SQLITE_UTF8);
-	if (rev)
-		sqlite3_bind_text(stmt, rev, request->rev, -1, SQLITE_STATIC);
-	if (at && request->at_s)
-		sqlite3_bind_int64(stmt, at, request->at_s);
-}
-
-int tk_import_read_document(
-        struct tk_import_sink *sink, const unsigned char *sql, bool is_csv, struct tk_error *err)
-{
-	json_auto_t *attributes = json_object();
-	AUTO(tk_buf) document = {0};
-	int status = is_csv ? load_csv(sink, &document, err) : load(sink, &document, err);
-
-	for (const char *next = (const char *)sql; !status && *next;) {
-		AUTO_TEXT one = tk_strndup(next, strcspn(next, ";") + 1);
-		sqlite3_stmt *stmt;
-
-		next += strlen(one);
-		next += strspn(next, "\n");
-		TRY(tk_db_prepare_args(sink->store, one, TK_NO_ARGS, &stmt, err));
-		bind_parameters(stmt, &document, sink->request);
-		status = run_statement(sink, stmt, attributes, err);
-		sqlite3_reset(stmt);
-		sqlite3_clear_bindings(stmt);
-	}
+	sqlite3_finalize(t.insert);
 	return status;
 }

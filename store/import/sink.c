@@ -1,58 +1,80 @@
 /* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with
- * one run that holds all its points. Points are collected, sorted by series and time, and written
- * in the order of their table: millions of them in a bounded memory. */
+ * one run that holds all its points (points.c). */
 #include "core/vocabulary.h"
-#include "store/import/import.h"
+#include "store/import/sink.h"
 #include <math.h>
 #include <search.h>
 
-#define SPOOL_POINTS ((size_t)1 << 20)
 #define NAME_MAX_BYTES 4096
 
-struct series_entry {
-	char *key; /* device, upstream and what the file says of the series */
-	int64_t id;
-	struct series_entry *next; /* that of the point that followed last time */
-};
-
-struct run_ids {
-	int64_t night_id, build_id, environment_id, run_id, as_of_s;
-};
-
-struct tk_import_state {
-	int64_t machine_id, device_id, upstream_id, environment_id;
-	void *series;              /* tsearch: struct series_entry */
-	struct series_entry *last; /* of the point before */
-	struct run_ids *runs;
-	size_t run_count, run_cap;
-	struct tk_point *points; /* run_id: the number of the run + 1; 0: the run that is to come */
-	size_t point_count, point_cap, pending;
-	int64_t results_of_runs; /* results when the last run was made */
-	struct tk_buf key;
-};
+static const char *const statistics[] = {
+        "sample", "median", "mean", "min", "lo", "hi", "q25", "q75", "p95", "n"};
 
 void tk_import_sink_open(struct tk_import_sink *s)
 {
 	s->state = tk_calloc(1, sizeof(*s->state));
+	s->state->file = (struct tk_import_row)TK_IMPORT_ROW();
 }
 
 static void free_entry(void *entry)
 {
 	free(((struct series_entry *)entry)->key);
+	free(((struct series_entry *)entry)->column);
 	free(entry);
+}
+
+static void free_run(struct import_run *run)
+{
+	free(run->key);
+	free(run->revision);
+	free(run->author);
+	free(run->subject);
+	json_decref(run->attributes);
+	json_decref(run->own);
+	free(run);
+}
+
+static void keep_entry(void *entry)
+{
+	(void)entry;
+}
+
+/* The texts of a file's row, which are copies. */
+static void free_file(struct tk_import_state *st)
+{
+	const char *const texts[] = {st->file.machine, st->file.machine_attributes,
+	        st->file.device, st->file.arch, st->file.upstream, st->file.url,
+	        st->file.revision, st->file.author, st->file.subject};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free((void *)(uintptr_t)texts[i]);
+	st->file = (struct tk_import_row)TK_IMPORT_ROW();
+	json_decref(st->file_attributes);
+	st->file_attributes = NULL;
 }
 
 void tk_import_sink_close(struct tk_import_sink *s)
 {
+	struct tk_import_state *st = s->state;
+
 	free(s->benchmarks_path);
 	json_decref(s->benchmarks);
-	if (!s->state)
+	json_decref(s->unknown);
+	s->unknown = NULL;
+	sqlite3_close(s->documents);
+	s->documents = NULL;
+	if (!st)
 		return;
-	tdestroy(s->state->series, free_entry);
-	free(s->state->runs);
-	free(s->state->points);
-	tk_buf_free(&s->state->key);
-	free(s->state);
+	tdestroy(st->series, free_entry);
+	tdestroy(st->runs_by_key, keep_entry);
+	for (size_t i = 0; i < st->run_count; i++)
+		free_run(st->runs[i]);
+	free_file(st);
+	free(st->runs);
+	free(st->points);
+	tk_buf_free(&st->key);
+	tk_buf_free(&st->place_key);
+	free(st);
 	s->state = NULL;
 }
 
@@ -63,29 +85,90 @@ static const char *or_else(const char *text, const char *otherwise)
 	return text && *text ? text : otherwise;
 }
 
-int tk_import_place(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+static const char *copy(const char *text)
+{
+	return text ? tk_strdup(text) : NULL;
+}
+
+void tk_import_note_unknown(struct tk_import_sink *s, const json_t *names)
+{
+	json_t *name;
+	size_t i;
+
+	if (!s->unknown)
+		s->unknown = json_object();
+	json_array_foreach (names, i, name)
+		json_object_set_new(s->unknown, json_string_value(name), json_true());
+}
+
+int tk_import_set_file(
+        struct tk_import_sink *s, const struct tk_import_row *row, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	const char *device_name = or_else(p->device, "unknown");
-	struct tk_machine_row machine = {
-	        .name = or_else(s->request->machine, or_else(p->machine, "imported")),
-	        .attributes = or_else(p->machine_attributes, "{}")};
-	struct tk_device_row device = {.kind = "imported",
-	        .name = device_name,
-	        .arch = or_else(p->arch, ""),
-	        .slug = device_name};
-	struct tk_environment_row environment = {.attributes = "{}"};
-	struct tk_upstream_row upstream = {
-	        .name = or_else(s->request->upstream, or_else(p->upstream, "imported")),
-	        .kind = "import",
-	        .url = or_else(p->url, "")};
 
-	TRY(tk_store_put(s->store, TK_TABLE_machine, &machine, &st->machine_id, err));
-	device.machine_id = st->machine_id;
-	TRY(tk_store_put(s->store, TK_TABLE_device, &device, &st->device_id, err));
-	environment.device_id = st->device_id;
-	TRY(tk_store_put(s->store, TK_TABLE_environment, &environment, &st->environment_id, err));
-	return tk_store_put(s->store, TK_TABLE_upstream, &upstream, &st->upstream_id, err);
+	free_file(st);
+	st->file = (struct tk_import_row)TK_IMPORT_ROW(.machine = copy(row->machine),
+	        .machine_attributes = copy(row->machine_attributes), .device = copy(row->device),
+	        .arch = copy(row->arch), .upstream = copy(row->upstream), .url = copy(row->url),
+	        .revision = copy(row->revision), .author = copy(row->author),
+	        .subject = copy(row->subject));
+	st->file.time_s = row->time_s;
+	if (!row->attributes)
+		return 0;
+	st->file_attributes = json_loads(row->attributes, 0, NULL);
+	return json_is_object(st->file_attributes)
+	               ? 0
+	               : tk_fail(err, TK_EDATA, "%s: attributes: expected a JSON object",
+	                         s->file->path);
+}
+
+static int put_place(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+{
+	struct import_place *place = &s->state->place;
+	struct tk_machine_row machine = {
+	        .name = p->machine, .attributes = or_else(p->machine_attributes, "{}")};
+	struct tk_device_row device = {
+	        .kind = "imported", .name = p->device, .arch = p->arch, .slug = p->device};
+	struct tk_environment_row environment = {.attributes = "{}"};
+	struct tk_upstream_row upstream = {.name = p->upstream, .kind = "import", .url = p->url};
+
+	TRY(tk_store_put(s->store, TK_TABLE_machine, &machine, &place->machine_id, err));
+	device.machine_id = place->machine_id;
+	TRY(tk_store_put(s->store, TK_TABLE_device, &device, &place->device_id, err));
+	environment.device_id = place->device_id;
+	TRY(tk_store_put(
+	        s->store, TK_TABLE_environment, &environment, &place->environment_id, err));
+	return tk_store_put(s->store, TK_TABLE_upstream, &upstream, &place->upstream_id, err);
+}
+
+/* Where the row is of; the same as that of the row before, mostly. */
+static int find_place(struct tk_import_sink *s, const struct tk_import_row *row,
+        struct tk_error *err)
+{
+	struct tk_import_state *st = s->state;
+	const struct tk_import_row *f = &st->file;
+	const struct tk_import_row p = {
+	        .machine = or_else(s->request->machine,
+	                or_else(row->machine, or_else(f->machine, "imported"))),
+	        .machine_attributes = or_else(row->machine_attributes, f->machine_attributes),
+	        .device = or_else(row->device, or_else(f->device, "unknown")),
+	        .arch = or_else(row->arch, or_else(f->arch, "")),
+	        .upstream = or_else(s->request->upstream,
+	                or_else(row->upstream, or_else(f->upstream, "imported"))),
+	        .url = or_else(row->url, or_else(f->url, ""))};
+	const char *const parts[] = {p.machine, p.device, p.arch, p.upstream, p.url};
+	const size_t count = sizeof(parts) / sizeof(parts[0]);
+	const char *known = tk_buf_cstr(&st->place_key), *end = known + st->place_key.len;
+	size_t i = 0;
+
+	for (; i < count && known < end && !strcmp(known, parts[i]); i++)
+		known += strlen(known) + 1;
+	if (i == count)
+		return 0;
+	tk_buf_clear(&st->place_key);
+	for (i = 0; i < count; i++)
+		tk_buf_add(&st->place_key, parts[i], strlen(parts[i]) + 1);
+	return put_place(s, &p, err);
 }
 
 /* ---- series ---------------------------------------------------------------------------------- */
@@ -98,16 +181,16 @@ static int entry_order(const void *a, const void *b)
 static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
         const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
 {
-	AUTO_TEXT text = tk_sprintf("foreign:name=%s", p->name);
+	AUTO_TEXT text = tk_sprintf("foreign:name=%s", p->series);
 	const struct tk_problem_row problem = {.text = text,
 	        .op = "foreign",
 	        .dtype = or_else(p->dtype, ""),
-	        .title = p->name,
-	        .source = s->format,
+	        .title = p->series,
+	        .source = s->format->name,
 	        .family = or_else(p->family, "")};
-	struct tk_series_row row = {.device_id = s->state->device_id,
-	        .upstream_id = s->state->upstream_id,
-	        .backend = or_else(p->backend, s->format),
+	struct tk_series_row row = {.device_id = s->state->place.device_id,
+	        .upstream_id = s->state->place.upstream_id,
+	        .backend = or_else(p->backend, s->format->name),
 	        .config = or_else(p->config, ""),
 	        .mode = "imported",
 	        .metric = metric,
@@ -129,15 +212,16 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, c
 
 /* The series of a point. */
 static int find_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
-        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
+        const struct tk_import_unit *u, struct series_entry **out, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	const char *const parts[] = {
-	        p->name, or_else(p->backend, ""), or_else(p->config, ""), metric};
+	        p->series, or_else(p->backend, ""), or_else(p->config, ""), metric};
 
 	tk_buf_clear(&st->key);
 	tk_buf_add_printf(
-	        &st->key, "%lld %lld", (long long)st->device_id, (long long)st->upstream_id);
+	        &st->key, "%lld %lld", (long long)st->place.device_id,
+	        (long long)st->place.upstream_id);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		tk_buf_add_char(&st->key, '\x1f');
 		tk_buf_add_str(&st->key, parts[i]);
@@ -151,273 +235,299 @@ static int find_series(struct tk_import_sink *s, const struct tk_import_row *p, 
 	} else if ((found = tfind(&wanted, &st->series, entry_order))) {
 		entry = *found;
 	} else {
-		TRY(put_series(s, p, metric, u, id, err));
+		int64_t id;
+
+		TRY(put_series(s, p, metric, u, &id, err));
 		entry = tk_calloc(1, sizeof(*entry));
 		entry->key = tk_strdup(st->key.data);
-		entry->id = *id;
+		entry->id = id;
 		tk_check_memory(tsearch(entry, &st->series, entry_order));
 	}
 	if (st->last)
 		st->last->next = entry;
 	st->last = entry;
-	*id = entry->id;
+	*out = entry;
 	return 0;
 }
 
-/* ---- points ---------------------------------------------------------------------------------- */
-
-static int point_order(const void *a, const void *b)
+/* Values of one run that are from two columns are two measurements, never repetitions. The column
+ * is the place without its numbers: "$.benchmarks[3].real_time". */
+static int check_column(struct tk_import_sink *s, struct series_entry *entry, size_t run,
+        const struct tk_import_row *p)
 {
-	const struct tk_point *x = a, *y = b;
+	AUTO(tk_buf) column = {0};
 
-	if (x->series_id != y->series_id)
-		return x->series_id < y->series_id ? -1 : 1;
-	if (x->as_of_s != y->as_of_s)
-		return x->as_of_s < y->as_of_s ? -1 : 1;
-	return x->run_id < y->run_id ? -1 : x->run_id > y->run_id;
-}
-
-/* A stored value is kept; different values are counted. */
-static int compare_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
-{
-	sqlite3_stmt *stmt;
-
-	TRY(tk_db_prepare_args(s->store,
-	        "SELECT value, (SELECT slug FROM series WHERE id=series_id),"
-	        " (SELECT rev FROM build JOIN revision ON revision.id=revision_id"
-	        "  WHERE build.id=build_id) FROM measurement"
-	        " WHERE series_id=?1 AND as_of_s=?2 AND run_id=?3 AND value<>?4",
-	        TK_ARGS(p->series_id, p->as_of_s, p->run_id, p->value), &stmt, err));
-	int code = sqlite3_step(stmt);
-
-	if (code == SQLITE_ROW && !s->counts.differing++)
-		snprintf(s->counts.first_differing, sizeof(s->counts.first_differing),
-		        "%s at %.12s: %g is stored, %g was read",
-		        (const char *)sqlite3_column_text(stmt, 1),
-		        (const char *)sqlite3_column_text(stmt, 2), sqlite3_column_double(stmt, 0),
-		        p->value);
-	sqlite3_reset(stmt);
-	return code == SQLITE_ROW || code == SQLITE_DONE
-	               ? 0
-	               : tk_db_fail(s->store, code, err, "cannot look at a point");
-}
-
-static int insert_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
-{
-	TRY(tk_row_put(s->store, TK_TABLE_measurement, p, NULL, NULL, err));
-	const int added = sqlite3_changes(s->store->db);
-
-	s->counts.points += added;
-	return added ? 0 : compare_point(s, p, err);
-}
-
-static int value_order(const void *a, const void *b)
-{
-	double x = ((const struct tk_point *)a)->value, y = ((const struct tk_point *)b)->value;
-
-	return x < y ? -1 : x > y;
-}
-
-static double quantile(const struct tk_point *sorted, size_t n, double q)
-{
-	double at = q * (double)(n - 1);
-	size_t i = (size_t)at;
-
-	return i + 1 < n ? sorted[i].value +
-	                           (at - (double)i) * (sorted[i + 1].value - sorted[i].value)
-	                 : sorted[n - 1].value;
-}
-
-/* Several values of one series in one run are repetitions: one point, their median. Returns how
- * many points are left. */
-static size_t fold(struct tk_point *p, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0, n; i < count; i += n) {
-		for (n = 1; i + n < count && !point_order(&p[i], &p[i + n]); n++)
-			;
-		struct tk_point one = p[i];
-
-		if (n > 1) {
-			tk_sort(&p[i], n, sizeof(*p), value_order);
-			one.value = quantile(&p[i], n, 0.5);
-			one.min = p[i].value;
-			one.q25 = quantile(&p[i], n, 0.25);
-			one.q75 = quantile(&p[i], n, 0.75);
-			one.p95 = quantile(&p[i], n, 0.95);
-			one.lo = one.hi = NAN;
-			one.n = (int64_t)n;
-		}
-		p[kept++] = one;
+	for (const char *c = p->place ? p->place : ""; *c; c++) {
+		tk_buf_add_char(&column, *c);
+		if (*c == '[')
+			c += strcspn(c, "]") - 1;
 	}
-	return kept;
-}
+	if (entry->run == run && entry->column && strcmp(entry->column, tk_buf_cstr(&column))) {
+		AUTO_TEXT what = tk_sprintf("\"%s\" has a value from %s already; the format must "
+		                            "tell them apart by metric, backend or series",
+		        p->series, entry->column);
 
-/* Writes the points whose run is known and keeps the others. */
-int tk_import_flush(struct tk_import_sink *s, struct tk_error *err)
-{
-	struct tk_import_state *st = s->state;
-	size_t ready = st->point_count - st->pending;
-
-	if (!ready)
-		return 0;
-	for (size_t i = 0; i < ready; i++) {
-		struct tk_point *p = &st->points[i];
-		const struct run_ids *run = &st->runs[p->run_id - 1];
-
-		p->run_id = run->run_id;
-		p->as_of_s = run->as_of_s;
-		p->night_id = run->night_id;
-		p->build_id = run->build_id;
-		p->environment_id = run->environment_id;
+		return tk_import_fail(s, p->place, what);
 	}
-	tk_sort(st->points, ready, sizeof(*st->points), point_order);
-	int status = 0;
-
-	s->store->known_uids = tk_calloc(TK_TABLE_COUNT, sizeof(*s->store->known_uids));
-	for (size_t i = 0, left = fold(st->points, ready); i < left && !status; i++)
-		status = insert_point(s, &st->points[i], err);
-	free(s->store->known_uids);
-	s->store->known_uids = NULL;
-	TRY(status);
-	memmove(st->points, st->points + ready, st->pending * sizeof(*st->points));
-	st->point_count = st->pending;
+	if (entry->run != run && column.len) {
+		free(entry->column);
+		entry->column = tk_strdup(tk_buf_cstr(&column));
+	}
+	entry->run = run;
 	return 0;
 }
 
-static int add_point(struct tk_import_sink *s, const struct tk_point *p, struct tk_error *err)
-{
-	struct tk_import_state *st = s->state;
-
-	if (st->point_count >= SPOOL_POINTS && st->point_count > st->pending)
-		TRY(tk_import_flush(s, err));
-	if (st->point_count == st->point_cap) {
-		st->point_cap = st->point_cap ? st->point_cap * 2 : 4096;
-		st->points = tk_reallocarray(st->points, st->point_cap, sizeof(*st->points));
-	}
-	st->points[st->point_count++] = *p;
-	return 0;
-}
+/* ---- results without a value ----------------------------------------------------------------- */
 
 static void count_missing(struct tk_import_sink *s, const char *name)
 {
 	char *first = s->counts.first_without_value;
 
-	s->results++;
 	if (!s->counts.without_value++)
 		snprintf(
 		        first, sizeof s->counts.first_without_value, "%s: %s", s->file->path, name);
 }
 
-int tk_import_point(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+/* ---- runs of the file ------------------------------------------------------------------------ */
+
+static int run_order(const void *a, const void *b)
+{
+	return strcmp(((const struct import_run *)a)->key, ((const struct import_run *)b)->key);
+}
+
+/* A result's own revision and time, else those of the options, else those of the file. */
+static const char *find_revision(const struct tk_import_sink *s, const struct tk_import_row *p)
+{
+	return or_else(
+	        p->revision, or_else(s->request->rev, or_else(s->state->file.revision, "")));
+}
+
+static int64_t find_time(const struct tk_import_sink *s, const struct tk_import_row *p)
+{
+	if (p->time_s != INT64_MIN)
+		return p->time_s;
+	if (!s->request->at_s && s->state->file.time_s != INT64_MIN)
+		return s->state->file.time_s;
+	if (!s->state->file_time_s)
+		s->state->file_time_s = tk_import_get_file_time(s);
+	return s->state->file_time_s;
+}
+
+static struct import_run *make_run(
+        struct tk_import_state *st, const struct tk_import_row *p, const char *revision)
+{
+	struct import_run *run = tk_calloc(1, sizeof(*run));
+
+	*run = (struct import_run){.key = tk_strdup(st->key.data),
+	        .place = st->place,
+	        .revision = tk_strdup(revision),
+	        .author = tk_strdup(or_else(p->author, or_else(st->file.author, ""))),
+	        .subject = tk_strdup(or_else(p->subject, or_else(st->file.subject, ""))),
+	        .attributes = json_object(),
+	        .number = st->run_count + 1};
+	if (st->run_count == st->run_cap) {
+		st->run_cap = st->run_cap ? st->run_cap * 2 : 64;
+		st->runs = tk_reallocarray(st->runs, st->run_cap, sizeof(*st->runs));
+	}
+	st->runs[st->run_count++] = run;
+	tk_check_memory(tsearch(run, &st->runs_by_key, run_order));
+	return run;
+}
+
+static int find_run(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
-	const char *metric = or_else(p->metric, u.metric);
-	double f = u.factor;
-	struct tk_point row = {.value = p->value * f,
-	        .lo = p->lo * f,
-	        .hi = p->hi * f,
-	        .min = p->min * f,
-	        .q25 = p->q25 * f,
-	        .q75 = p->q75 * f,
-	        .p95 = p->p95 * f,
-	        .n = p->n > 0 ? p->n : 1};
+	char time[TK_TIME_ISO_SIZE];
+	const int64_t time_s = find_time(s, p);
+	const char *revision = find_revision(s, p);
 
-	/* A measured time is positive; 0 is what a harness writes for none. */
-	bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
-	                     tk_metric_from_name(u.metric) == TK_METRIC_TIME && row.value <= 0;
-
-	if (!isfinite(row.value) || is_impossible) {
-		count_missing(s, p->name);
+	if (time_s < TK_TIME_MIN_S || time_s >= TK_TIME_END_S)
+		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
+		        s->file->path, tk_time_format_iso(time_s, time));
+	tk_buf_clear(&st->key);
+	tk_buf_add_printf(&st->key, "%lld %lld %lld ", (long long)st->place.environment_id,
+	        (long long)st->place.upstream_id, (long long)time_s);
+	tk_buf_add_str(&st->key, revision);
+	if (st->last_run && !strcmp(st->last_run->key, st->key.data))
 		return 0;
-	}
-	if (strlen(p->name) > NAME_MAX_BYTES)
-		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
-		        s->file->path, NAME_MAX_BYTES);
-	s->results++;
-	TRY(find_series(s, p, metric, &u, &row.series_id, err));
-	TRY(add_point(s, &row, err));
-	st->pending++;
+	struct import_run wanted = {.key = st->key.data}, **found;
+
+	found = tfind(&wanted, &st->runs_by_key, run_order);
+	st->last_run = found ? *found : make_run(st, p, revision);
+	st->last_run->as_of_s = time_s;
 	return 0;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------ */
+static void keep_run_attributes(struct import_run *run, const char *text)
+{
+	json_auto_t *attributes = run->own ? NULL : json_loads(text, 0, NULL);
+
+	if (json_is_object(attributes))
+		run->own = json_incref(attributes);
+}
+
+/* Attributes of a result stand in its run, by the name of its series. */
+static int keep_attributes(
+        struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+{
+	AUTO_TEXT name = p->backend ? tk_sprintf("%s (%s)", p->series, p->backend)
+	                            : tk_strdup(p->series);
+	json_auto_t *read = p->attributes ? json_loads(p->attributes, 0, NULL) : NULL;
+	json_t *attributes = p->attributes ? read : p->rest,
+	       *all = s->state->last_run->attributes;
+
+	if (!json_is_object(attributes))
+		return tk_fail(err, TK_EDATA, "%s: attributes: expected a JSON object",
+		        s->file->path);
+	if (json_object_get(all, name))
+		json_object_update(json_object_get(all, name), attributes);
+	else if (json_object_size(attributes))
+		json_object_set(all, name, attributes);
+	return 0;
+}
+
+static int find_statistic(struct tk_import_sink *s, const struct tk_import_row *p,
+        enum statistic *statistic)
+{
+	const char *word = or_else(p->statistic, "sample");
+
+	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++)
+		if (!strcmp(statistics[i], word)) {
+			*statistic = (enum statistic)i;
+			return 0;
+		}
+	AUTO_TEXT what = tk_sprintf("the statistic \"%s\" is none of sample, median, mean, min, "
+	                            "lo, hi, q25, q75, p95 and n",
+	        word);
+	return tk_import_fail(s, p->place ? p->place : "", what);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
+        const struct tk_import_unit *u, struct tk_error *err)
+{
+	const double f = u->factor;
+	struct series_entry *entry;
+	struct import_point point = {.point = {.value = p->value * f,
+	                                     .lo = p->lo * f,
+	                                     .hi = p->hi * f,
+	                                     .min = p->min * f,
+	                                     .q25 = p->q25 * f,
+	                                     .q75 = p->q75 * f,
+	                                     .p95 = p->p95 * f,
+	                                     .n = p->n > 0 ? p->n : 1}};
+
+	TRY(find_statistic(s, p, &point.statistic));
+	if (point.statistic == COUNT)
+		point.point.value = p->value;
+	TRY(find_series(s, p, metric, u, &entry, err));
+	TRY(check_column(s, entry, s->state->last_run->number, p));
+	point.point.series_id = entry->id;
+	point.point.run_id = (int64_t)s->state->last_run->number;
+	return tk_import_add_point(s, &point, err);
+}
+
+int tk_import_add_result(
+        struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+{
+	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
+	const char *metric = or_else(p->metric, u.metric);
+	/* A measured time is positive; 0 is what a harness writes for none. */
+	bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
+	                     tk_metric_from_name(u.metric) == TK_METRIC_TIME && p->value <= 0;
+
+	if (strlen(p->series) > NAME_MAX_BYTES)
+		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
+		        s->file->path, NAME_MAX_BYTES);
+	s->results++;
+	TRY(find_place(s, p, err));
+	TRY(find_run(s, p, err));
+	if (p->run_attributes)
+		keep_run_attributes(s->state->last_run, p->run_attributes);
+	if (p->attributes || p->rest)
+		TRY(keep_attributes(s, p, err));
+	if (p->outcome || !isfinite(p->value * u.factor) || is_impossible) {
+		count_missing(s, p->series);
+		return 0;
+	}
+	return add_value(s, p, metric, &u, err);
+}
+
+/* ---- the end of a file ----------------------------------------------------------------------- */
 
 /* A file without a commit is a revision of its own, named by its time. */
-static int put_build(struct tk_import_sink *s, const struct tk_import_row *c, int64_t time_s,
-        int64_t *id, struct tk_error *err)
+static int put_build(struct tk_import_sink *s, const struct import_run *r, int64_t *id,
+        struct tk_error *err)
 {
 	char time[TK_TIME_ISO_SIZE];
-	struct tk_revision_row revision = {.upstream_id = s->state->upstream_id,
-	        .rev = or_else(c->rev, tk_time_format_iso(time_s, time)),
+	struct tk_revision_row revision = {.upstream_id = r->place.upstream_id,
+	        .rev = or_else(r->revision, tk_time_format_iso(r->as_of_s, time)),
 	        .parent = "",
-	        .author_time_s = time_s,
-	        .commit_time_s = time_s,
-	        .author = or_else(c->author, ""),
-	        .subject = or_else(c->subject, "")};
+	        .author_time_s = r->as_of_s,
+	        .commit_time_s = r->as_of_s,
+	        .author = r->author,
+	        .subject = r->subject};
 	struct tk_build_row build = {.artifact_key = "imported",
-	        .adapter = s->format,
+	        .adapter = s->format->name,
 	        .status = TK_BUILD_OK,
-	        .built_s = time_s};
+	        .built_s = r->as_of_s};
 
 	TRY(tk_store_put(s->store, TK_TABLE_revision, &revision, &build.revision_id, err));
 	return tk_store_put(s->store, TK_TABLE_build, &build, id, err);
 }
 
-static int put_rows(struct tk_import_sink *s, const struct tk_import_row *c, int64_t time_s,
-        const char *attributes, struct run_ids *ids, struct tk_error *err)
+static int put_rows(struct tk_import_sink *s, struct import_run *r, const char *attributes,
+        struct tk_error *err)
 {
-	struct tk_night_row night = {.machine_id = s->state->machine_id,
+	struct tk_night_row night = {.machine_id = r->place.machine_id,
 	        .kind = TK_NIGHT_IMPORT,
-	        .as_of_s = time_s,
-	        .started_s = time_s,
-	        .finished_s = time_s ? time_s : 1,
+	        .as_of_s = r->as_of_s,
+	        .started_s = r->as_of_s,
+	        .finished_s = r->as_of_s,
 	        .status = TK_NIGHT_COMPLETE,
 	        .config_hash = "",
 	        .tracker_version = "",
 	        .summary = "{}"};
-	struct tk_run_row run = {.environment_id = s->state->environment_id,
-	        .as_of_s = time_s,
-	        .started_s = time_s,
+	struct tk_run_row run = {.environment_id = r->place.environment_id,
+	        .as_of_s = r->as_of_s,
+	        .started_s = r->as_of_s,
 	        .outcome = TK_OUTCOME_OK,
 	        .message = "",
 	        .attributes = attributes};
 	bool fresh;
 
-	TRY(put_build(s, c, time_s, &run.build_id, err));
+	TRY(put_build(s, r, &run.build_id, err));
 	TRY(tk_row_put(s->store, TK_TABLE_night, &night, &run.night_id, &fresh, err));
 	s->counts.nights += fresh;
-	*ids = (struct run_ids){run.night_id, run.build_id, run.environment_id, 0, time_s};
-	return tk_row_put(s->store, TK_TABLE_run, &run, &ids->run_id, NULL, err);
+	r->night_id = run.night_id;
+	r->build_id = run.build_id;
+	return tk_row_put(s->store, TK_TABLE_run, &run, &r->run_id, NULL, err);
 }
 
-int tk_import_add_run(struct tk_import_sink *s, const struct tk_import_row *c,
-        const json_t *attributes, struct tk_error *err)
+int tk_import_end_file(struct tk_import_sink *s, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
-	char time[TK_TIME_ISO_SIZE];
 
-	if (s->results == st->results_of_runs)
-		return 0;
-	const int64_t time_s = c->time_s == INT64_MIN ? tk_import_get_file_time(s) : c->time_s;
+	for (; st->first_run < st->run_count; st->first_run++) {
+		struct import_run *run = st->runs[st->first_run];
+		json_auto_t *all = st->file_attributes ? json_copy(st->file_attributes)
+		                                       : json_object();
 
-	if (time_s < TK_TIME_MIN_S || time_s >= TK_TIME_END_S)
-		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
-		        s->file->path, tk_time_format_iso(time_s, time));
-	st->results_of_runs = s->results;
+		if (run->own)
+			json_object_update(all, run->own);
+		if (json_object_size(run->attributes))
+			json_object_set(all, "series", run->attributes);
+		AUTO_TEXT text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 
-	AUTO_TEXT text = json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS);
-	struct run_ids ids;
-
-	TRY(put_rows(s, c, time_s, tk_check_memory(text), &ids, err));
-	if (st->run_count == st->run_cap) {
-		st->run_cap = st->run_cap ? st->run_cap * 2 : 64;
-		st->runs = tk_reallocarray(st->runs, st->run_cap, sizeof(*st->runs));
+		TRY(put_rows(s, run, tk_check_memory(text), err));
+		json_object_clear(run->attributes);
 	}
-	st->runs[st->run_count++] = ids;
-	for (; st->pending; st->pending--)
-		st->points[st->point_count - st->pending].run_id = (int64_t)st->run_count;
+	tdestroy(st->runs_by_key, keep_entry);
+	st->runs_by_key = NULL;
+	st->last_run = NULL;
+	st->pending = 0;
+	st->file_time_s = 0;
+	free_file(st);
 	return 0;
 }

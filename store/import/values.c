@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "store/import/import.h"
 #include <math.h>
+#include <regex.h>
 
 /* ---- JSON and times -------------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ const char *tk_import_describe_value(const json_t *value, char *out)
 }
 
 /* "2022-06-18 10:52:55.123456+0200" -> what tk_time_parse() reads. */
-static bool parse_time(const char *text, int64_t *t_s)
+bool tk_import_parse_time(const char *text, int64_t *t_s)
 {
 	char plain[64];
 	size_t n = 0;
@@ -184,7 +185,7 @@ static void iso_time_function(ARGS)
 {
 	int64_t time_s;
 
-	if (parse_time(text_of(v[0]), &time_s))
+	if (tk_import_parse_time(text_of(v[0]), &time_s))
 		sqlite3_result_int64(context, time_s);
 }
 
@@ -194,6 +195,37 @@ static void after_last_function(ARGS)
 
 	if (*text)
 		sqlite3_result_text(context, at ? at + 1 : text, -1, SQLITE_TRANSIENT);
+}
+
+static void free_pattern(void *pattern)
+{
+	regfree(pattern);
+	free(pattern);
+}
+
+/* match(text, pattern, group): what the extended regular expression finds, NULL: nothing. */
+static void match_function(ARGS)
+{
+	regmatch_t groups[10];
+	const int group = count > 2 ? sqlite3_value_int(v[2]) : 0;
+	const char *text = text_of(v[0]);
+	regex_t *pattern = sqlite3_get_auxdata(context, 1);
+
+	if (!pattern) {
+		pattern = tk_malloc(sizeof(*pattern));
+		if (regcomp(pattern, text_of(v[1]), REG_EXTENDED)) {
+			free(pattern);
+			sqlite3_result_error(context, "match: not a regular expression", -1);
+			return;
+		}
+		sqlite3_set_auxdata(context, 1, pattern, free_pattern);
+		pattern = sqlite3_get_auxdata(context, 1);
+	}
+	if (!pattern || regexec(pattern, text, 10, groups, 0) || group < 0 || group > 9 ||
+	        groups[group].rm_so < 0)
+		return;
+	sqlite3_result_text(context, text + groups[group].rm_so,
+	        groups[group].rm_eo - groups[group].rm_so, SQLITE_TRANSIENT);
 }
 
 static void first_line_function(ARGS)
@@ -246,16 +278,16 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
 	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
-	        {"rest", -1, rest_function}, {"unit_in", 1, unit_in_function}};
+        {"rest", -1, rest_function}, {"match", -1, match_function},
+        {"unit_in", 1, unit_in_function}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		int code = sqlite3_create_function_v2(sink->store->db, functions[i].name,
+		int code = sqlite3_create_function_v2(sink->documents, functions[i].name,
 		        functions[i].count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
 		        sink, functions[i].run, NULL, NULL, NULL);
 
 		if (code != SQLITE_OK)
-			return tk_db_fail(
-			        sink->store, code, err, "cannot register %s", functions[i].name);
+			return tk_fail(err, TK_EIO, "cannot register %s", functions[i].name);
 	}
 	return 0;
 }

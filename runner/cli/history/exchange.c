@@ -83,6 +83,8 @@ static bool is_format(const char *word)
 {
 	const char *name;
 
+	if (tk_import_is_own_format(word))
+		return true;
 	for (size_t i = 0; (name = tk_import_get_format_name(i, NULL)); i++)
 		if (!strcmp(name, word))
 			return true;
@@ -92,10 +94,10 @@ static bool is_format(const char *word)
 /* The first argument is neither a file nor looks like one: it is a misspelt format. */
 static int refuse_format(const char *word, struct tk_error *err)
 {
-	const char *names[32] = {0}, *near;
+	const char *names[64] = {0}, *near;
 	char hint[TK_SUGGEST_HINT_SIZE];
 
-	for (size_t i = 0; i < 31 && (names[i] = tk_import_get_format_name(i, NULL)); i++)
+	for (size_t i = 0; i < 63 && (names[i] = tk_import_get_format_name(i, NULL)); i++)
 		;
 	near = tk_suggest_name(word, names);
 	for (size_t i = 0; !near && names[i] && strlen(word) > 3; i++) /* "google", "googlebench" */
@@ -114,7 +116,9 @@ static int take_arguments(struct tk_error *err)
 	if (count > 1 && !is_format(args[0]) && access(args[0], F_OK) != 0 &&
 	        !strpbrk(args[0], "./"))
 		return refuse_format(args[0], err);
-	if (is_format(args[0]) && count > 1) {
+	if (request.format && !is_format(request.format))
+		return refuse_format(request.format, err);
+	if (!request.format && is_format(args[0]) && count > 1) {
 		request.format = args[0];
 		args++;
 		count--;
@@ -126,11 +130,14 @@ static int take_arguments(struct tk_error *err)
 
 static void write_formats(FILE *out)
 {
-	const char *name, *what;
+	const char *name;
+	char *what;
 
 	fputs("Formats (default: guessed from the file):\n", out);
-	for (size_t i = 0; (name = tk_import_get_format_name(i, &what)); i++)
+	for (size_t i = 0; (name = tk_import_get_format_name(i, &what)); i++) {
 		fprintf(out, "  %-18s %s\n", name, what);
+		free(what);
+	}
 	fputc('\n', out);
 }
 
@@ -142,6 +149,11 @@ static const struct tk_option import_options[] = {
                 "Set which direction is better (default: by the unit)")},
         {TK_OPT_FLAG("dry-run", 0, &request.dry_run,
                 "Read everything and print what is new, but write nothing")},
+        {TK_OPT_TEXT("format", 0, "FORMAT|FILE.sql", &request.format,
+                "Read FORMAT, or what the query in FILE.sql says (default: guessed from each "
+                "file)")},
+        {TK_OPT_TEXT("identity", 0, "COLUMN,...", &request.identity,
+                "Make these columns of CSV part of the names of series")},
         {TK_OPT_TEXT("machine", 0, "NAME", &request.machine,
                 "Set the machine (default: from the file, else `imported`)")},
         {TK_OPT_TEXT(
@@ -160,8 +172,24 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 		        n == 1 ? "" : "the first is ", first);
 }
 
+static void print_unknown(const struct tk_import_counts *c)
+{
+	AUTO(tk_buf) names = {0};
+	const char *name;
+	json_t *value;
+
+	json_object_foreach (c->unknown, name, value)
+		tk_buf_add_printf(&names, "%s%s", names.len ? ", " : "", name);
+	if (names.len)
+		tk_print_line(stderr,
+		        "tracker import: unknown columns are kept as attributes, they are no part "
+		        "of a series' name: %s (--identity makes them one)",
+		        tk_buf_cstr(&names));
+}
+
 static void print_notes(const struct tk_import_counts *c)
 {
+	print_unknown(c);
 	print_note(c->without_value, "result without a value (failed, skipped or empty) skipped: ",
 	        "results without a value (failed, skipped or empty) skipped; ",
 	        c->first_without_value);
@@ -189,6 +217,7 @@ static int run_import(struct tk_globals *g, struct tk_error *err)
 		fprintf(stderr,
 		        "tracker import: new nights are not analysed yet; run `tracker detect`\n");
 	print_notes(&counts);
+	json_decref(counts.unknown);
 	return TK_OK;
 }
 

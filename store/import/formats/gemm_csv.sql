@@ -1,35 +1,71 @@
--- CSV of GEMM benchmark suites, a list of rows, the headings first: columns of the problem (M, N, K,
--- types, layouts, kernel), then what was measured. Every column that is not a measurement names the
--- series, so that two rows are never merged. The columns of the CUTLASS profiler and of the BLAS benches
--- are known.
-SELECT NULL AS machine;
+-- what: GEMM suites: problem columns, then time, GFLOPS, GB/s; CSV, or a log with it
+-- reads: log
+-- heading: m|n|k|problem_size|kernel
+-- heading: us|usec|time (us*|time_*|latency*|ms|time (ms)|runtime|*gb/s|*gbps|*tflops|*tflop/s|*gflops|*gflop/s|compilation_time
+-- identity: problem_size|shape|A|B|C|D|transA|transB|trans_a|trans_b|layout|a_type|b_type|c_type|d_type|compute_type
+-- identity: dtype|datatype|type|precision|accum|uplo|side|diag|incx=1|incy=1|kl|ku|alpha=1|beta=0|batch_count=1
+-- identity: batch=1|batch_size=1|groups=1|group_count=1|grouped_gemm=0|split_k_mode=serial|split_k_slices=1
+-- identity: raster_order=heuristic|swizzle_size=1|scaleA=0|scaleB=0|scaleC=0|scaleD=0|amaxD=0|swizzle_a=0|swizzle_b=0
+-- identity: activation_type=none|bias_vector=0|epilogue=none
+-- columns: function|operation|kernel|name|op|m|n|k|lda|ldb|ldc|ldd|stride_?|backend|provider|library|gpu_model|device
+-- columns: gpu|status|disposition|*us|*usec|*(usec)|*(us)|*ms|*(ms)|runtime|latency|*time_?s|*gb/s|*gbps|*flop/s|*flops
+-- columns: *flops)|compilation_time|bytes|flops/byte|problem
+-- attributes: operationkind|gemm_kind|op_class|cta_?|cluster_?|stages|warps_?|inst_?|min_cc|max_cc|cold_iters|hot_iters
+-- attributes: bias_type|aux_type|rotating_buffer|flush|use_gpu_timer|norm_error*|atol|rtol|lowest-*-freq
+--
+-- The CUTLASS profiler, rocblas-bench, hipblaslt-bench, hipblas-bench and suites like them. "X-GFLOPS"
+-- beside others is the rate of the backend X; what begins with "CPU" is the reference's.
+CREATE TABLE measure AS
+WITH measure(word, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time', 'us'), ('time (usec)', 'time', 'us'),
+    ('time (us)', 'time', 'us'), ('time_us', 'time', 'us'), ('latency_us', 'time', 'us'), ('latency_ms', 'time', 'ms'),
+    ('time_ms', 'time', 'ms'), ('ms', 'time', 'ms'), ('time (ms)', 'time', 'ms'), ('runtime', 'time', 'ms'),
+    ('latency', 'time', 'ms'), ('time_ns', 'time', 'ns'), ('time_s', 'time', 's'), ('gb/s', 'bandwidth', 'GB/s'),
+    ('gbps', 'bandwidth', 'GB/s'), ('tflops', 'flops', 'TFLOPS'), ('(tflops)', 'flops', 'TFLOPS'),
+    ('tflop/s', 'flops', 'TFLOPS'), ('gflops', 'flops', 'GFLOPS'), ('(gflops)', 'flops', 'GFLOPS'),
+    ('gflop/s', 'flops', 'GFLOPS'), ('compilation_time', 'compile_time', 's')),
+  heading AS (SELECT h.id AS i, h.key AS heading FROM json_each((SELECT cells FROM csv LIMIT 1)) h),
+  found AS (
+    SELECT i, heading, metric, unit, trim(substr(heading, 1, length(heading) - length(word)), ' -_:') AS prefix,
+      max(length(word))
+    FROM heading JOIN measure ON substr(lower(heading), -length(word)) = word
+      AND (length(heading) = length(word) OR substr(heading, -length(word) - 1, 1) IN (' ', '-', '_', ':')
+        OR substr(word, 1, 1) = '(') GROUP BY i),
+  told AS (
+    SELECT heading, unit, iif(lower(prefix) IN ('cpu', 'host', 'reference'), 'cpu_', '') || metric AS metric,
+      iif(lower(prefix) IN ('', 'cpu', 'host', 'reference', 'gpu', 'rocblas', 'hipblas', 'hipblaslt', 'avg', 'mean', 'kernel'),
+        NULL, prefix) AS backend, i FROM found)
+-- Two columns may say the same in other units: the first one counts.
+SELECT heading, '$."' || heading || '"' AS path, metric, unit, backend, min(i) AS i FROM told GROUP BY metric, backend;
 
-WITH measure(pattern, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time', 'us'),
-    ('time (usec)', 'time', 'us'), ('time_us', 'time', 'us'), ('latency_us', 'time', 'us'),
-    ('latency_ms', 'time', 'ms'), ('time_ms', 'time', 'ms'), ('ms', 'time', 'ms'), ('time (ms)', 'time', 'ms'),
-    ('runtime', 'time', 'ms'), ('latency', 'time', 'ms'), ('time_ns', 'time', 'ns'), ('time_s', 'time', 's'),
-    ('%gb/s', 'bandwidth', 'GB/s'), ('%gbps', 'bandwidth', 'GB/s'), ('%tflops', 'flops', 'TFLOPS'),
-    ('%tflop/s', 'flops', 'TFLOPS'), ('%gflops', 'flops', 'GFLOPS'), ('%gflop/s', 'flops', 'GFLOPS'),
-    ('compilation_time', 'compile_time', 's')),
-  -- Left out: numbers of rows, and what follows from the others.
-  col AS MATERIALIZED (
-    SELECT key AS i, value AS heading, min(metric) AS metric, unit, CASE WHEN metric IS NOT NULL THEN 'measures'
-      WHEN lower(value) IN ('status', 'disposition') THEN 'status'
-      WHEN lower(value) IN ('gpu_model', 'device', 'gpu') THEN 'device'
-      WHEN lower(value) IN ('problem', 'bytes', 'flops', 'flops/byte', '') THEN '' ELSE 'names' END AS role
-    FROM json_each(:doc, '$[0]') LEFT JOIN measure ON value LIKE pattern GROUP BY key),
-  row AS (
-    SELECT key AS line, value AS cells, '$[' || key || ']' AS place,
-      (SELECT value ->> i FROM col WHERE role = 'device') AS device,
-      EXISTS (SELECT 1 FROM col WHERE role = 'status' AND NOT (value ->> i LIKE '%success%' OR value ->> i LIKE '%pass%'
-        OR value ->> i LIKE '%not_verified%' OR value ->> i LIKE '%not_run%' OR value ->> i LIKE 'ok')) AS failed,
-      ifnull((SELECT group_concat(heading || '=' || cell, ' ') FROM (SELECT heading, value ->> i AS cell FROM col
-        WHERE role = 'names' ORDER BY i) WHERE cell <> ''), 'gemm') AS name
-    FROM json_each(:doc) WHERE key > 0 AND type = 'array')
-SELECT device, name, metric, unit, coalesce(real(cells ->> i), fail('"' || (cells ->> i) || '" is not a number',
-  place || '.' || heading)) AS value
-FROM row CROSS JOIN col WHERE role = 'measures' AND NOT failed AND cells ->> i <> ''
-UNION ALL
-SELECT device, name, NULL, NULL, NULL FROM row WHERE failed;
-
-SELECT :rev AS rev, :at AS time_s, '{}' AS attributes;
+WITH problem AS (
+  SELECT *, coalesce(cells ->> 'M', cells ->> 'm') AS m, coalesce(cells ->> 'N', cells ->> 'n') AS n,
+    coalesce(cells ->> 'K', cells ->> 'k') AS k,
+    coalesce(cells ->> 'Operation', cells ->> 'operation', cells ->> 'function', cells ->> 'kernel', cells ->> 'Kernel',
+      cells ->> 'name', cells ->> 'op', 'gemm') AS title,
+    lower(substr(coalesce(cells ->> 'transA', 'N'), 1, 1)) IN ('t', 'c') AS ta,
+    lower(substr(coalesce(cells ->> 'transB', 'N'), 1, 1)) IN ('t', 'c') AS tb,
+    coalesce(cells ->> 'Disposition', cells ->> 'disposition') AS disposition,
+    coalesce(cells ->> 'Status', cells ->> 'status') AS status
+  FROM csv),
+-- Leading dimensions and strides are named where the matrices are not packed.
+packed AS (
+  SELECT line, group_concat(' ' || d.key || '=' || d.value, '') AS text FROM problem, json_each(cells) d
+  WHERE (lower(d.key) GLOB 'ld[abcd]' OR lower(d.key) GLOB 'stride_[abcd]') AND d.value <> ''
+    AND CAST(d.value AS INTEGER) NOT IN (
+      CASE lower(substr(d.key, -1)) WHEN 'a' THEN iif(ta, k, m) WHEN 'b' THEN iif(tb, n, k) ELSE m END,
+      CASE lower(substr(d.key, -1)) WHEN 'a' THEN m * k WHEN 'b' THEN n * k ELSE m * n END,
+      iif(lower(d.key) GLOB 'stride*', 0, -1))
+  GROUP BY line),
+named AS (
+  SELECT p.*, title || ifnull(' ' || nullif(substr(ifnull('x' || m, '') || ifnull('x' || n, '') || ifnull('x' || k, ''), 2), ''), '') || iif(p.name = '', '', ' ' || p.name) ||
+    ifnull(packed.text, '') AS series
+  FROM problem p LEFT JOIN packed USING (line))
+SELECT series, metric, unit, coalesce(measure.backend, cells ->> 'Provider', cells ->> 'provider', cells ->> 'backend',
+    cells ->> 'library') AS backend,
+  coalesce(cells ->> 'gpu_model', cells ->> 'device', cells ->> 'gpu', cells ->> 'GPU') AS device,
+  cells ->> path AS value, place || '.' || heading AS place, attributes,
+  CASE WHEN disposition LIKE '%incorrect%' THEN 'wrong' WHEN status LIKE '%not_supported%' THEN 'unsupported'
+    WHEN disposition LIKE '%fail%' OR status NOT LIKE '%success%' AND status NOT LIKE '%pass%' AND status <> 'ok'
+      THEN 'failed' END AS outcome,
+  ifnull(nullif(disposition, 'passed'), status) AS message
+FROM named, measure WHERE cells ->> path IS NOT NULL;

@@ -1,4 +1,8 @@
--- github-action-benchmark: data.js, "window.BENCHMARK_DATA = {...}": suites, each a list of commits with
+-- what: github-action-benchmark: data.js
+-- detect: "entries" BENCHMARK_DATA
+-- detect: "entries" "benches"
+--
+-- "window.BENCHMARK_DATA = {...}": suites, each a list of commits with
 -- their benches. The unit or the tool says whether more is better.
 SELECT :doc ->> 'repoUrl' AS url, after_last(:doc ->> 'repoUrl', '/') AS upstream;
 
@@ -16,16 +20,13 @@ bench AS (
   SELECT entry.*, key AS bench, iif(type = 'object', value, '{}') AS b,
     entry.place || '.benches[' || key || ']' AS at
   FROM entry, json_each(benches))
-SELECT entry, bench, need(text(b -> 'name', at || '.name'), at || '.name') AS name, suite AS backend,
+SELECT need(text(b -> 'name', at || '.name'), at || '.name') AS series, suite AS backend,
   number(b -> 'value', at || '.value') AS value, text(b -> 'unit', at || '.unit') AS unit,
   CASE o ->> 'tool' WHEN 'customBiggerIsBetter' THEN 'higher' WHEN 'customSmallerIsBetter' THEN 'lower' END
     AS better,
-  'benches' AS list, rest(b, 'name', 'value', 'unit') AS rest,
-  NULL AS rev, NULL AS author, NULL AS subject, NULL AS time_s, NULL AS attributes
-FROM bench
-UNION ALL
-SELECT entry, 9e9, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rev, o ->> '$.commit.author.name',
-  first_line(o ->> '$.commit.message'),
-  coalesce(iso_time(o ->> '$.commit.timestamp'), milliseconds(o -> 'date', place || '.date')),
-  ifnull(rest(o, 'benches'), '{}')
-FROM entry ORDER BY entry, bench;
+  rest(b, 'name', 'value', 'unit') AS attributes, iif(bench = 0, rest(o, 'benches'), NULL) AS run_attributes,
+  at AS place, rev AS revision,
+  o ->> '$.commit.author.name' AS author, first_line(o ->> '$.commit.message') AS subject,
+  coalesce(iso_time(o ->> '$.commit.timestamp'), milliseconds(o -> 'date', place || '.date')) AS time,
+  entry AS "order"
+FROM bench;

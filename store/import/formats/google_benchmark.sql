@@ -1,6 +1,12 @@
--- Google Benchmark: {"context": {...}, "benchmarks": [...]}. Repetitions are values of one name. Where
+-- what: Google Benchmark: --benchmark_format=json
+-- detect: "benchmarks" "context" !"commit_info"
+--
+-- {"context": {...}, "benchmarks": [...]}. Repetitions are values of one name. Where
 -- a benchmark has aggregates only, its reported median (else the mean) is taken.
-SELECT c ->> 'host_name' AS machine, after_last(c ->> 'executable', '/') AS upstream
+SELECT c ->> 'host_name' AS machine, after_last(c ->> 'executable', '/') AS upstream,
+  coalesce(c ->> 'commit', c ->> 'git_commit', c ->> 'git_sha', c ->> 'git_hash', c ->> 'revision', c ->> 'build_id')
+    AS revision,
+  iso_time(c ->> 'date') AS time, json_remove(:doc, '$.benchmarks') AS attributes
 FROM (SELECT :doc -> 'context' AS c);
 
 WITH metric(key, metric, unit) AS (VALUES ('real_time', 'time', NULL), ('cpu_time', 'cpu_time', NULL),
@@ -17,16 +23,11 @@ WITH metric(key, metric, unit) AS (VALUES ('real_time', 'time', NULL), ('cpu_tim
     SELECT *, CASE ifnull(aggregate, '') WHEN '' THEN 0 WHEN 'median' THEN 1 WHEN 'mean' THEN 2 ELSE 3 END
       AS choice FROM benchmark WHERE NOT failed),
   chosen AS (SELECT *, min(choice) OVER (PARTITION BY name) AS best FROM ranked)
-SELECT name, metric, ifnull(unit, time_unit) AS unit,
-  number(o -> key, place || '.' || key) AS value, 'benchmarks' AS list,
+SELECT name AS series, metric, ifnull(unit, time_unit) AS unit,
+  number(o -> key, place || '.' || key) AS value, place || '.' || key AS place,
   iif(aggregate IS NULL, rest(o, 'name', 'run_name', 'run_type', 'real_time', 'cpu_time', 'time_unit',
     'bytes_per_second', 'items_per_second', 'iterations', 'repetition_index', 'family_index',
-    'per_family_instance_index', 'aggregate_name', 'aggregate_unit'), NULL) AS rest
+    'per_family_instance_index', 'aggregate_name', 'aggregate_unit'), NULL) AS attributes
 FROM chosen CROSS JOIN metric WHERE choice = best AND choice < 3 AND value IS NOT NULL
 UNION ALL
-SELECT name, NULL, NULL, NULL, 'failed', o FROM benchmark WHERE failed;
-
-SELECT coalesce(:rev, c ->> 'commit', c ->> 'git_commit', c ->> 'git_sha', c ->> 'git_hash', c ->> 'revision',
-    c ->> 'build_id') AS rev,
-  coalesce(:at, iso_time(c ->> 'date')) AS time_s, json_remove(:doc, '$.benchmarks') AS attributes
-FROM (SELECT :doc -> 'context' AS c);
+SELECT name, NULL, NULL, NULL, place, o FROM benchmark WHERE failed;

@@ -1,6 +1,20 @@
+-- what: GPU kernel results (JSON): kernel, latency_ms, ...
+-- detect: "kernel" "latency
+-- detect: "kernel" "tflops"
+-- detect: "kernel" "problem_size"
+--
 -- Lists of GPU kernel results, one object each: kernel, backend, arch, gpu_model, compute_capability,
 -- problem_size{...}, latency_ms, tflops, compilation_time. The top is a list, an object with the list in
 -- `results`, or one result. The first result with a time and a revision determines those of the file.
+WITH result AS (
+  SELECT key, coalesce(iso_time(value ->> 'timestamp'), iso_time(value ->> 'date'), iso_time(value ->> 'time')) AS time_s,
+    coalesce(value ->> 'commit', value ->> 'commit_hash', value ->> 'git_commit', value ->> 'revision',
+      value ->> 'version') AS rev
+  FROM json_each(iif(:doc -> 'kernel' IS NULL, :doc, json_array(json(:doc))),
+    iif(json_type(:doc) = 'object' AND :doc -> 'kernel' IS NULL, '$.results', '$')) WHERE type = 'object')
+SELECT (SELECT rev FROM result WHERE rev IS NOT NULL ORDER BY key LIMIT 1) AS revision,
+  (SELECT time_s FROM result WHERE time_s IS NOT NULL ORDER BY key LIMIT 1) AS time;
+
 WITH metric(key, metric, unit) AS (VALUES
     ('latency_ms', 'time', 'ms'), ('latency_us', 'time', 'us'), ('latency_ns', 'time', 'ns'),
     ('latency', 'time', 's'), ('time_ms', 'time', 'ms'), ('time_us', 'time', 'us'), ('tflops', 'flops', 'TFLOPS'),
@@ -21,19 +35,9 @@ WITH metric(key, metric, unit) AS (VALUES
 SELECT text(o -> 'gpu_model', place || '.gpu_model') AS device,
   coalesce(text(o -> 'arch', place || '.arch'), 'cc ' || (o ->> 'compute_capability')) AS arch,
   text(o -> 'machine', place || '.machine') AS machine, o ->> 'suite' AS upstream,
-  name, backend, metric, unit, number(o -> metric.key, place || '.' || metric.key) AS value,
-  o ->> '$.problem_size.dtype' AS dtype, 'kernels' AS list, name || ifnull(char(31) || backend, '') AS key,
+  name AS series, backend, metric, unit, number(o -> metric.key, place || '.' || metric.key) AS value,
+  o ->> '$.problem_size.dtype' AS dtype, place || '.' || metric.key AS place,
   rest(o, 'kernel', 'backend', 'problem_size', 'arch', 'gpu_model', 'machine', 'latency_ms', 'latency_us',
     'latency_ns', 'latency', 'time_ms', 'time_us', 'tflops', 'gflops', 'bandwidth_gbps', 'gb_per_s',
-    'compilation_time', 'compile_time_s') AS rest
+    'compilation_time', 'compile_time_s') AS attributes
 FROM named CROSS JOIN metric WHERE name <> '' AND value IS NOT NULL;
-
-WITH result AS (
-  SELECT key, coalesce(iso_time(value ->> 'timestamp'), iso_time(value ->> 'date'), iso_time(value ->> 'time')) AS time_s,
-    coalesce(value ->> 'commit', value ->> 'commit_hash', value ->> 'git_commit', value ->> 'revision',
-      value ->> 'version') AS rev
-  FROM json_each(iif(:doc -> 'kernel' IS NULL, :doc, json_array(json(:doc))),
-    iif(json_type(:doc) = 'object' AND :doc -> 'kernel' IS NULL, '$.results', '$')) WHERE type = 'object')
-SELECT coalesce(:rev, (SELECT rev FROM result WHERE rev IS NOT NULL ORDER BY key LIMIT 1)) AS rev,
-  coalesce(:at, (SELECT time_s FROM result WHERE time_s IS NOT NULL ORDER BY key LIMIT 1)) AS time_s,
-  '{}' AS attributes;

@@ -1,6 +1,10 @@
--- NVBench: benchmarks, each with states (one combination of its axes on one device), each with summaries
+-- what: NVBench: --json
+-- detect: "nvbench"
+-- detect: "benchmarks" "sm_version"
+--
+-- Benchmarks, each with states (one combination of its axes on one device), each with summaries
 -- by tag. It writes 64-bit numbers as texts.
-SELECT after_last(:doc ->> '$.meta.argv[0]', '/') AS upstream;
+SELECT after_last(:doc ->> '$.meta.argv[0]', '/') AS upstream, json_remove(:doc, '$.benchmarks') AS attributes;
 
 WITH metric(choice, tag, metric, unit) AS (VALUES
     (1, 'nv/cold/time/gpu/median', 'time', 's'), (2, 'nv/cold/time/gpu/mean', 'time', 's'),
@@ -8,7 +12,6 @@ WITH metric(choice, tag, metric, unit) AS (VALUES
     (5, 'nv/batch/time/gpu/mean', 'batch_time', 's'), (6, 'nv/cpu_only/time/cpu/mean', 'cpu_time', 's'),
     (7, 'nv/cold/bw/global/bytes_per_second', 'bandwidth', 'bytes_per_second'),
     (8, 'nv/cold/bw/item_rate', 'items', 'items/s')),
-  program AS MATERIALIZED (SELECT after_last(:doc ->> '$.meta.argv[0]', '/') AS upstream),
   device AS MATERIALIZED (
     SELECT CAST(value ->> 'id' AS INTEGER) AS id, value ->> 'name' AS name,
       'sm_' || (CAST(value ->> 'sm_version' AS INTEGER) / 10) AS arch
@@ -32,16 +35,14 @@ WITH metric(choice, tag, metric, unit) AS (VALUES
     SELECT id, metric, unit, value, min(choice) FROM (
       SELECT id, metric, unit, choice, number(value, place || ': ' || tag, 'or text') AS value
       FROM summary JOIN metric USING (tag)) WHERE value IS NOT NULL GROUP BY id, metric)
-SELECT upstream, device.name AS device, device.arch, p.metric, p.unit, p.value,
+SELECT device.name AS device, device.arch, p.metric, p.unit, p.value,
   iif(p.metric IS NULL, benchmark, benchmark || ifnull((SELECT group_concat(' ' || (value ->> 'name') || '=' ||
-    (value ->> 'value'), '') FROM json_each(o, '$.axis_values') WHERE type = 'object'), '')) AS name,
+    (value ->> 'value'), '') FROM json_each(o, '$.axis_values') WHERE type = 'object'), '')) AS series, state.place,
   (SELECT CAST(value ->> '$' AS INTEGER) FROM summary s WHERE s.id = state.id AND tag = 'nv/cold/sample_size') AS n,
   iif(p.metric = 'time', (SELECT number(value, state.place, 'or text') FROM summary s WHERE s.id = state.id
     AND tag = 'nv/cold/time/gpu/min'), NULL) AS min,
-  'states' AS list, (SELECT nullif(json_group_object(tag, json(value)), '{}') FROM summary s WHERE s.id = state.id
-    AND tag NOT IN (SELECT tag FROM metric) AND value IS NOT NULL) AS rest
-FROM program, state LEFT JOIN device ON device.id = CAST(o ->> 'device' AS INTEGER)
+  (SELECT nullif(json_group_object(tag, json(value)), '{}') FROM summary s WHERE s.id = state.id
+    AND tag NOT IN (SELECT tag FROM metric) AND value IS NOT NULL) AS attributes
+FROM state LEFT JOIN device ON device.id = CAST(o ->> 'device' AS INTEGER)
   LEFT JOIN point p ON p.id = state.id AND NOT ifnull(o ->> 'is_skipped', 0)
 ORDER BY state.id;
-
-SELECT :rev AS rev, :at AS time_s, json_remove(:doc, '$.benchmarks') AS attributes;

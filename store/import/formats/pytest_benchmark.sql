@@ -1,7 +1,14 @@
--- pytest-benchmark: machine_info, commit_info and benchmarks with their statistics in seconds.
+-- what: pytest-benchmark: --benchmark-json
+-- detect: "machine_info" "commit_info"
+-- detect: "machine_info" "benchmarks"
+--
+-- machine_info, commit_info and benchmarks with their statistics in seconds.
 SELECT m ->> 'node' AS machine, m ->> 'machine' AS arch,
-  coalesce(m ->> '$.cpu.brand_raw', m ->> '$.cpu.brand') AS device, :doc ->> '$.commit_info.project' AS upstream
-FROM (SELECT :doc -> 'machine_info' AS m);
+  coalesce(m ->> '$.cpu.brand_raw', m ->> '$.cpu.brand') AS device, c ->> 'project' AS upstream,
+  c ->> 'id' AS revision,
+  coalesce(iso_time(c ->> 'time'), iso_time(c ->> 'author_time'), iso_time(:doc ->> 'datetime')) AS time,
+  json_remove(:doc, '$.benchmarks') AS attributes
+FROM (SELECT :doc -> 'machine_info' AS m, :doc -> 'commit_info' AS c);
 
 WITH benchmark AS (
   SELECT fullkey AS place, iif(type = 'object', value, '{}') AS o FROM json_each(:doc, '$.benchmarks')),
@@ -11,14 +18,9 @@ named AS (
     iif(json_type(o, '$.stats') = 'object', o -> 'stats', expected('an object', o -> 'stats', place || '.stats'))
       AS s
   FROM benchmark)
-SELECT name, 's' AS unit, text(o -> 'group', place || '.group') AS family,
+SELECT name AS series, 's' AS unit, place, text(o -> 'group', place || '.group') AS family,
   coalesce(number(s -> 'median', place || '.stats.median'), number(s -> 'mean', place || '.stats.mean')) AS value,
   number(s -> 'q1', place || '.stats.q1') AS q25, number(s -> 'q3', place || '.stats.q3') AS q75,
   number(s -> 'min', place || '.stats.min') AS min, number(s -> 'rounds', place || '.stats.rounds') AS n,
-  'benchmarks' AS list, rest(o, 'fullname', 'name', 'stats') AS rest
+  rest(o, 'fullname', 'name', 'stats') AS attributes
 FROM named;
-
-SELECT coalesce(:rev, c ->> 'id') AS rev,
-  coalesce(:at, iso_time(c ->> 'time'), iso_time(c ->> 'author_time'), iso_time(:doc ->> 'datetime')) AS time_s,
-  json_remove(:doc, '$.benchmarks') AS attributes
-FROM (SELECT :doc -> 'commit_info' AS c);

@@ -1,0 +1,55 @@
+/* The state of the sink, which sink.c fills and points.c writes. */
+#ifndef TK_STORE_IMPORT_SINK_H
+#define TK_STORE_IMPORT_SINK_H
+#include "store/import/import.h"
+
+struct series_entry {
+	char *key; /* device, upstream and what the file says of the series */
+	int64_t id;
+	struct series_entry *next; /* that of the point that followed last time */
+	size_t run;                /* + 1, of the newest point */
+	char *column;              /* that the values of this run are from; NULL: unknown */
+};
+
+struct import_place {
+	int64_t machine_id, device_id, upstream_id, environment_id;
+};
+
+struct import_run {
+	char *key; /* place, revision, time */
+	struct import_place place;
+	int64_t night_id, build_id, run_id, as_of_s;
+	char *revision, *author, *subject;
+	json_t *own, *attributes; /* of the run; of its results, by their names */
+	size_t number;
+};
+
+enum statistic { SAMPLE, MEDIAN, MEAN, MIN, LO, HI, Q25, Q75, P95, COUNT };
+
+struct import_point {
+	struct tk_point point; /* run_id: the number of the run + 1 */
+	enum statistic statistic;
+};
+
+struct tk_import_state {
+	struct tk_import_row file; /* what its results have in common: copies */
+	json_t *file_attributes;
+	struct import_place place; /* of place_key */
+	struct tk_buf place_key;
+	void *series;              /* tsearch: struct series_entry */
+	struct series_entry *last; /* of the point before */
+	void *runs_by_key;         /* tsearch: struct import_run, of this file */
+	struct import_run **runs, *last_run;
+	size_t run_count, run_cap, first_run; /* first_run: of this file */
+	struct import_point *points;
+	size_t point_count, point_cap, pending; /* pending: of this file */
+	int64_t file_time_s;                    /* 0: not asked yet */
+	struct tk_buf key;
+};
+
+/* points.c: keeps a point of the file that is read, and writes those of the files before where
+ * there are many. */
+int tk_import_add_point(
+        struct tk_import_sink *s, const struct import_point *p, struct tk_error *err);
+
+#endif
