@@ -371,6 +371,9 @@ int tk_store_find_runs(
  * many newest ones, 0: all. */
 int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
         struct tk_rows *out, struct tk_error *err);
+/* All of them; those before a time without run, number of samples, minimum and quartiles. */
+int tk_store_list_all_points(struct tk_store *s, int64_t series_id, int64_t whole_from_s,
+        struct tk_rows *out, struct tk_error *err);
 int tk_store_list_ceilings(struct tk_store *s, int64_t night_id, struct tk_rows *out,
         struct tk_error *err); /* 0: the newest of each device and name */
 /* By series, builds and pair; of the nights since a time. series_id 0: all. */

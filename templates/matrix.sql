@@ -11,7 +11,8 @@ SELECT d.id AS "id-", clip(m.name || '/' || d.slug, 60) AS device, clip(d.name, 
 FROM device d JOIN machine m ON m.id = d.machine_id WHERE ?1 IN (0, m.id) ORDER BY m.id, d.slug
 
 -- matrix/cells:
-WITH s AS (SELECT p.*, p.tone = 'bad' AND v.status = 'missing' AS is_missing,
+WITH s AS (SELECT p.op_id, p.tone, p.is_unplanned, p.is_skipped, p.is_unsupported, p.fails, p.efficiency,
+    p.tone = 'bad' AND v.status = 'missing' AS is_missing,
     v.before_value > 0 AS is_compared,
     row_number() OVER (PARTITION BY p.op_id ORDER BY efficiency IS NULL, efficiency) AS at,
     count(efficiency) OVER (PARTITION BY p.op_id) AS known

@@ -135,7 +135,8 @@ GROUP BY v.status HAVING place('verdict', v.status) IS NOT NULL ORDER BY place('
 -- A kernel on a device: its backend with the highest rate, and the best backend of others against the
 -- vendor's.
 -- tiles:
-WITH t AS (SELECT *, count(*) OVER (PARTITION BY device_id, op_id) AS series_count, row_number() OVER (
+WITH t AS (SELECT id, device_id, op_id, op, op_file, variant, rate, rate_unit, datasheet_share, measured_share,
+    count(*) OVER (PARTITION BY device_id, op_id) AS series_count, row_number() OVER (
     PARTITION BY device_id, op_id ORDER BY rate DESC, place) AS choice
   FROM page_series WHERE is_ranked AND NOT fails AND value IS NOT NULL AND op_id IN (SELECT op_id
     FROM page_series x JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id

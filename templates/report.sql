@@ -50,7 +50,8 @@ SELECT clip(d.device, 50) AS "Device", op AS "Kernel", clip(variant, 50) AS "Bac
   quantity(max(iif(flops > 0, rate, NULL)), 'gflop_per_s') AS "Best rate#",
   ifnull(percent(avg(ceiling_share) FILTER (WHERE at IN ((known + 1) / 2, known / 2 + 1))), '–')
     AS "Median of roofline#"
-FROM (SELECT *, row_number() OVER (same ORDER BY ceiling_share IS NULL, ceiling_share) AS at,
+FROM (SELECT device_id, op, problem_op, variant, flops, rate, ceiling_share,
+    row_number() OVER (same ORDER BY ceiling_share IS NULL, ceiling_share) AS at,
     count(ceiling_share) OVER same AS known
   FROM page_standing WINDOW same AS (PARTITION BY device_id, problem_op, variant)) s
   JOIN page_device d ON d.id = s.device_id

@@ -43,7 +43,8 @@ SELECT revision_id AS "revision+", clip(code_hash, 10) AS code, CASE WHEN older 
   WHEN older = code_hash THEN 'unchanged' ELSE 'changed' END AS what
 FROM (SELECT *, lead(code_hash) OVER newest AS older FROM (SELECT m.as_of_s, m.run_id, b.revision_id, k.code_hash
     FROM (SELECT max(as_of_s) AS as_of_s, max(run_id) AS run_id, build_id
-        FROM (SELECT as_of_s, run_id, build_id FROM measurement WHERE series_id = ?1
+        FROM (SELECT as_of_s, run_id, build_id FROM measurement
+          WHERE series_id = (SELECT id FROM series JOIN page_coded USING (backend) WHERE id = ?1)
           ORDER BY as_of_s DESC, run_id DESC LIMIT 64) GROUP BY build_id) m
       JOIN kernel k ON k.build_id = m.build_id AND k.backend = (SELECT backend FROM series WHERE id = ?1)
         AND k.name = '' JOIN build b ON b.id = m.build_id

@@ -13,10 +13,15 @@ SELECT n.id AS "id-", n.started_s AS "started_s-", n.id AS "night+", minute(n.as
   clip(n.tracker_version, 40) AS version
 FROM night n JOIN machine m ON m.id = n.machine_id
 
--- The runs of nights with a page, read once: a night has thousands.
+-- The runs of nights with a page, read once: a night has thousands. `series`: those that name theirs; not
+-- counted of timed ones.
 -- page_night_outcome: table by night_id
-SELECT night_id, outcome, is_timed(outcome) = '1' AS is_timed, count(*) AS n, count(series_id) AS series
-FROM run WHERE night_id IN (SELECT id FROM page_night WHERE file IS NOT NULL) GROUP BY night_id, outcome
+WITH ok AS MATERIALIZED (SELECT night_id, count(*) AS runs, sum(outcome = 'ok') AS n
+  FROM run WHERE night_id IN (SELECT id FROM page_night WHERE file IS NOT NULL) GROUP BY night_id)
+SELECT night_id, 'ok' AS outcome, is_timed('ok') = '1' AS is_timed, n, 0 AS series FROM ok WHERE n
+UNION ALL SELECT night_id, outcome, is_timed(outcome) = '1', n, series
+FROM (SELECT night_id, outcome, count(*) AS n, count(series_id) AS series FROM run
+  WHERE night_id IN (SELECT night_id FROM ok WHERE n < runs) AND outcome <> 'ok' GROUP BY night_id, outcome)
 
 -- page_night_failure: table by night_id
 SELECT r.night_id, r.series_id, r.outcome, r.message
@@ -77,6 +82,10 @@ SELECT DISTINCT u.id AS upstream_id, '../versions/' || iif(slug(u.name) = 'index
   '.html' AS versions_href
 FROM page_series p JOIN series s USING (id) JOIN upstream u ON u.id = s.upstream_id
 WHERE u.kind = 'package' AND p.is_ranked
+
+-- The backends whose machine code is known.
+-- page_coded: table by backend
+SELECT DISTINCT backend FROM kernel WHERE name = ''
 
 -- page_build_pair: table by revision_id
 WITH newest AS (SELECT b.*, r.upstream_id, r.position, r.commit_time_s,

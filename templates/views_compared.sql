@@ -191,7 +191,8 @@ FROM page_version_time b LEFT JOIN page_version_time a ON a.problem_key = b.prob
 -- The backends at each problem on each device: first the fastest and those that tie with it (is_first),
 -- then the others. `best`: the shortest time.
 -- page_standing: table by problem_id
-WITH t AS (SELECT p.*, s.problem_id, q.op AS problem_op, q.dtype, q.flops, row_number() OVER same AS nth,
+WITH t AS (SELECT p.id, p.place, p.device_id, p.value, p.lo, p.hi, p.n, s.problem_id, q.op AS problem_op,
+    q.dtype, q.flops, row_number() OVER same AS nth,
     first_value(value) OVER same AS best, first_value(lo) OVER same AS best_lo,
     first_value(hi) OVER same AS best_hi, first_value(n) OVER same AS best_n
   FROM page_series p JOIN series s USING (id) JOIN problem q ON q.id = s.problem_id
@@ -199,10 +200,13 @@ WITH t AS (SELECT p.*, s.problem_id, q.op AS problem_op, q.dtype, q.flops, row_n
   WINDOW same AS (PARTITION BY p.device_id, s.problem_id ORDER BY p.value, p.place)),
 c AS (SELECT *, nth = 1 OR value < best * (1 + (SELECT tie FROM page_site)) OR
     ((n > 1 OR hi > lo) AND (best_n > 1 OR best_hi > best_lo) AND NOT best_hi < lo) IS TRUE AS is_first
-  FROM t)
-SELECT *, row_number() OVER (PARTITION BY device_id, problem_id ORDER BY NOT is_first, nth) AS rank,
-  count(*) OVER same AS contenders, sum(is_first) OVER same AS first_count
-FROM c WINDOW same AS (PARTITION BY device_id, problem_id)
+  FROM t),
+r AS (SELECT *, row_number() OVER (PARTITION BY device_id, problem_id ORDER BY NOT is_first, nth) AS rank,
+    count(*) OVER same AS contenders, sum(is_first) OVER same AS first_count
+  FROM c WINDOW same AS (PARTITION BY device_id, problem_id))
+SELECT r.*, p.op_id, p.op, p.op_file, p.variant, p.file, p.style, p.rate, p.rate_unit, p.datasheet_share, p.ceiling_share,
+  p.limited_by, p.night_s
+FROM r CROSS JOIN page_series p USING (id)
 
 -- The key problem of an operation and type on a device: the one that most backends have; of several the
 -- one with the most work. `line`: the devices in the order of pages.
@@ -215,12 +219,14 @@ SELECT d.line, d.device, k.* FROM (SELECT id, place, device_id, problem_id, cont
 -- The backend to use for each problem: of those that share the first place the one that does so for the
 -- most problems, so that a table uses few backends and noise does not change it.
 -- page_dispatch: table by device_id
-WITH c AS (SELECT *, row_number() OVER (PARTITION BY device_id, problem_id
+WITH d AS (SELECT id, problem_id, row_number() OVER (PARTITION BY device_id, problem_id
     ORDER BY NOT is_first, firsts DESC, rank) AS choice
-  FROM (SELECT *, sum(is_first) OVER (PARTITION BY device_id, problem_op, variant) AS firsts
+  FROM (SELECT id, device_id, problem_id, is_first, rank,
+      sum(is_first) OVER (PARTITION BY device_id, problem_op, variant) AS firsts
     FROM page_standing))
 SELECT c.*, n.variant AS next, n.value / c.value AS lead
-FROM c LEFT JOIN page_standing n ON n.problem_id = c.problem_id AND n.device_id = c.device_id
+FROM d JOIN page_standing c USING (problem_id, id)
+  LEFT JOIN page_standing n ON n.problem_id = c.problem_id AND n.device_id = c.device_id
   AND n.rank = c.first_count + 1
 WHERE choice = 1
 
@@ -236,7 +242,8 @@ WHERE i <= 7
 -- ranked together; `c`: its backends, in the order in which they are met. `best`: the shortest time of a
 -- problem. `apart`: 0 where the best is clearly faster, 1 a tie, 2 without interval.
 -- page_kernel_cell: table by problem_key
-WITH s AS (SELECT p.*, s.problem_id, s.mode, iif(NOT p.fails AND p.value > 0, p.value, NULL) AS time,
+WITH s AS (SELECT p.id, p.place, p.op_id, p.device_id, p.lo, p.hi, s.problem_id, s.mode,
+    iif(NOT p.fails AND p.value > 0, p.value, NULL) AS time,
     (p.n > 1 OR p.hi > p.lo) AND p.lo + p.hi IS NOT NULL AS has_interval,
     min(p.place) OVER (PARTITION BY p.op_id, p.device_id, s.mode) AS table_id,
     min(p.place) OVER (PARTITION BY p.op_id, p.device_id, s.mode, p.variant) AS met
@@ -249,13 +256,15 @@ t AS (SELECT *, min(place) OVER same AS first_place, count(time) OVER same AS kn
     first_value(has_interval) OVER ranked AS best_interval
   FROM c WHERE c < 12 WINDOW same AS (PARTITION BY table_id, problem_id),
     ranked AS (PARTITION BY table_id, problem_id ORDER BY time IS NULL, time, c))
-SELECT t.*, dense_rank() OVER (ORDER BY first_place) AS problem_key, iif(known > 1, time / best, NULL) AS ratio,
+SELECT t.*, p.variant, p.style, p.file, p.is_ranked, p.outcome, p.value, p.n, p.rate, p.rate_unit, p.p95, p.run_id,
+  dense_rank() OVER (ORDER BY first_place) AS problem_key, iif(known > 1, time / best, NULL) AS ratio,
   CASE WHEN time IS NULL OR t.id = best_id THEN 0 WHEN time < best * (1 + tie) THEN 1
-    WHEN (has_interval AND best_interval) IS NOT 1 THEN 2 ELSE best_hi >= lo END AS apart,
+    WHEN (has_interval AND best_interval) IS NOT 1 THEN 2 ELSE best_hi >= t.lo END AS apart,
   figure(r.j ->> 'energy_j') AS energy, figure(r.j ->> '$.plan.workspace_bytes') AS workspace,
   figure(r.j ->> 'device_bytes') AS memory, figure(r.j ->> 'launch_ns') AS launch, b.wall_s AS build
-FROM page_site, t LEFT JOIN (SELECT id, iif(json_valid(attributes), attributes, '{}') AS j FROM run) r
-  ON r.id = t.last_run_id LEFT JOIN build b ON b.id = t.build_id
+FROM page_site CROSS JOIN t CROSS JOIN page_series p ON p.id = t.id
+  LEFT JOIN (SELECT id, iif(json_valid(attributes), attributes, '{}') AS j FROM run) r ON r.id = p.last_run_id
+  LEFT JOIN build b ON b.id = p.build_id
 
 -- page_kernel_column: table by table_id
 SELECT table_id, c, variant, style FROM page_kernel_cell GROUP BY table_id, c

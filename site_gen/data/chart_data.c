@@ -127,13 +127,11 @@ static void fill_sparkline(struct tk_site_series *s, const struct member *m)
 static int read_member(struct tk_chart_data *d, struct member *m, struct tk_error *err)
 {
 	struct tk_site_series *s = m->series;
-	TRY(tk_store_list_points(d->model->store, s->row->id, INT64_MIN, 0, &m->points, err));
-	if (m->points.count) {
-		int64_t from_s =
-		        point_at(m, m->points.count - 1)->as_of_s - (int64_t)PAGE_DAYS * DAY_S;
-		while (point_at(m, m->older)->as_of_s < from_s)
-			m->older++;
-	}
+	const struct tk_point *last = tk_series_last_point(s);
+	int64_t from_s = last ? last->as_of_s - (int64_t)PAGE_DAYS * DAY_S : 0;
+	TRY(tk_store_list_all_points(d->model->store, s->row->id, from_s, &m->points, err));
+	while (m->older < m->points.count && point_at(m, m->older)->as_of_s < from_s)
+		m->older++;
 	fill_sparkline(s, m);
 	tk_totals_add_points(
 	        d->totals, (size_t)(s - d->model->series), m->points.rows, m->points.count);

@@ -275,14 +275,29 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	return tk_page_finish(site, "series", path, err);
 }
 
+/* The points of the sparkline, as which the first of its time is known. */
+static int read_window(struct tk_model *m, struct tk_site_series *s, struct tk_error *err)
+{
+	const struct tk_sparkline *line = &s->sparkline;
+	const int64_t from_s = line->count && line->at->as_of_s ? line->at->as_of_s : INT64_MIN;
+	struct tk_point *points;
+	TRY(tk_store_list_points(m->store, s->row->id, from_s, 0, &s->points, err));
+	if (s->points.count > TK_SITE_WINDOW_POINTS) {
+		points = s->points.rows;
+		memmove(points, points + s->points.count - TK_SITE_WINDOW_POINTS,
+		        TK_SITE_WINDOW_POINTS * sizeof *points);
+		s->points.count = TK_SITE_WINDOW_POINTS;
+	}
+	return 0;
+}
+
 int tk_page_write_series(struct tk_site *site, struct tk_error *err)
 {
 	struct tk_model *m = &site->model;
 	int status = 0;
 	for (size_t i = 0; !status && i < m->series_count; i++) {
 		struct tk_site_series *s = &m->series[i];
-		status = tk_store_list_points(
-		        m->store, s->row->id, INT64_MIN, TK_SITE_WINDOW_POINTS, &s->points, err);
+		status = read_window(m, s, err);
 		if (!status)
 			status = write_page(site, s, err);
 		tk_rows_free(&s->points);

@@ -75,6 +75,7 @@ enum tk_table_statement {
 
 struct tk_cached_query {
 	char *sql;
+	const char *given; /* where the text was at first; compared only */
 	sqlite3_stmt *stmt;
 };
 
@@ -82,6 +83,12 @@ struct tk_cached_query {
 struct tk_known_uid {
 	int64_t id;
 	char uid[TK_UID_SIZE];
+};
+
+struct tk_point_collector { /* see store/query/points.c */
+	struct tk_rows_builder *points;
+	int64_t series_id;
+	bool is_known; /* to SQLite */
 };
 
 struct tk_store {
@@ -101,6 +108,7 @@ struct tk_store {
 	struct tk_cached_query *queries;
 	size_t query_count, query_cap;
 	struct tk_rows kept; /* the strings of tk_store_get() */
+	struct tk_point_collector collector;
 	/* For checksums, by table and id % TK_KNOWN_UIDS; NULL where rows with a uid can change. */
 	struct tk_known_uid (*known_uids)[TK_KNOWN_UIDS];
 	/* Records of another tracker before they are merged into this history; empty between two
@@ -147,6 +155,10 @@ struct tk_rows_builder {
 void *tk_rows_add(struct tk_rows_builder *rows); /* a zeroed row */
 /* A copy that lives as long as the list. */
 char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t len);
+
+/* ---- points.c -------------------------------------------------------------------------------- */
+
+void tk_points_reverse(struct tk_rows *points); /* struct tk_point */
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 

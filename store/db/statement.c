@@ -36,21 +36,34 @@ static int bind_arg(sqlite3_stmt *stmt, int at, const struct tk_arg *arg)
 	return sqlite3_bind_null(stmt, at);
 }
 
-/* The kept statement with this text that nobody is stepping through; else a new one. */
+/* A kept statement with this text that nobody is stepping through; NULL: there is none. Pages ask
+ * for hundreds of texts, thousands of times: most are where they were. */
+static sqlite3_stmt *find_kept(const struct tk_store *s, const char *sql, bool is_at_same_place)
+{
+	for (size_t i = 0; i < s->query_count; i++) {
+		const struct tk_cached_query *q = &s->queries[i];
+
+		if ((!is_at_same_place || q->given == sql) && !strcmp(q->sql, sql) &&
+		        !sqlite3_stmt_busy(q->stmt))
+			return q->stmt;
+	}
+	return NULL;
+}
+
 static int find_statement(
         struct tk_store *s, const char *sql, sqlite3_stmt **out, struct tk_error *err)
 {
-	for (size_t i = 0; i < s->query_count; i++)
-		if (!strcmp(s->queries[i].sql, sql) && !sqlite3_stmt_busy(s->queries[i].stmt)) {
-			*out = s->queries[i].stmt;
-			return 0;
-		}
+	*out = find_kept(s, sql, true);
+	if (!*out)
+		*out = find_kept(s, sql, false);
+	if (*out)
+		return 0;
 	TRY(tk_db_prepare(s, sql, out, err));
 	if (s->query_count == s->query_cap) {
 		s->query_cap = s->query_cap ? s->query_cap * 2 : 32;
 		s->queries = tk_reallocarray(s->queries, s->query_cap, sizeof(*s->queries));
 	}
-	s->queries[s->query_count++] = (struct tk_cached_query){tk_strdup(sql), *out};
+	s->queries[s->query_count++] = (struct tk_cached_query){tk_strdup(sql), sql, *out};
 	return 0;
 }
 

@@ -92,18 +92,6 @@ static void add_points(struct stretch *x, const struct tk_rows *points)
 	}
 }
 
-static void reverse_points(struct tk_rows *points)
-{
-	struct tk_point *p = points->rows;
-
-	for (size_t i = 0, n = points->count; i + 1 < n - i; i++) {
-		struct tk_point keep = p[i];
-
-		p[i] = p[n - 1 - i];
-		p[n - 1 - i] = keep;
-	}
-}
-
 /* The range, and what is before it. */
 static int read_first(struct tk_store *s, const struct tk_window_query *w, struct stretch *x,
         struct tk_error *err)
@@ -116,7 +104,7 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, struc
 	        TK_ARGS(x->series_id, w->since_s, w->before), &before, err));
 	TRY(tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3",
 	        TK_ARGS(x->series_id, w->since_s, w->until_s), &within, err));
-	reverse_points(&before);
+	tk_points_reverse(&before);
 	add_points(x, &before);
 	add_points(x, &within);
 	x->is_read = true;
@@ -359,53 +347,7 @@ int tk_store_list_windows(struct tk_store *s, const struct tk_window_query *quer
 	return 0;
 }
 
-/* ---- the points of one series ---------------------------------------------------------------- */
-
-int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
-        struct tk_rows *out, struct tk_error *err)
-{
-	if (!last)
-		return tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s>=?2",
-		        TK_ARGS(series_id, from_s), out, err);
-	TRY(tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s>=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3",
-	        TK_ARGS(series_id, from_s, last), out, err));
-	reverse_points(out);
-	return 0;
-}
-
-#define WITH_LOGARITHM "AND value>0 AND value<9e999 " /* the last is infinity */
-int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s,
-        struct tk_rows *out, struct tk_error *err)
-{
-	static const struct tk_db_column columns[] = {
-	        TK_MEMBER(struct tk_timed_value, as_of_s), TK_MEMBER(struct tk_timed_value, value)};
-	static const struct tk_row_type type = TK_ROW_TYPE(struct tk_timed_value, columns);
-
-	return tk_store_select(s,
-	        "SELECT as_of_s, value FROM measurement WHERE series_id=?1 AND "
-	        "as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id",
-	        TK_ARGS(series_id, before_s), &type, out, err);
-}
-
-int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
-        struct tk_rows *out, struct tk_error *err)
-{
-	return tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3",
-	        TK_ARGS(series_id, before_s, most), out, err);
-}
-
-int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
-        size_t most, struct tk_rows *out, struct tk_error *err)
-{
-	TRY(tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM
-	        "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4",
-	        TK_ARGS(series_id, until_s, most, skip), out, err));
-	reverse_points(out);
-	return 0;
-}
+/* ---- single answers -------------------------------------------------------------------------- */
 
 int tk_store_has_executed_run(
         struct tk_store *s, int64_t series_id, int64_t since_s, bool *out, struct tk_error *err)
