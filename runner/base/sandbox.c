@@ -393,6 +393,11 @@ void tk_sandbox_free(struct tk_sandbox *s)
 	free(s);
 }
 
+bool tk_sandbox_has_mounts(const struct tk_sandbox *s)
+{
+	return s && s->method == TK_SANDBOX_BUBBLEWRAP;
+}
+
 /* ---- the program inside ---- */
 
 static const char *read_report(struct tk_sandbox *s)

@@ -20,10 +20,20 @@ enum tk_sandbox_method {
 	TK_SANDBOX_BUBBLEWRAP
 };
 
+/* A file or folder that the program sees under another name as well, below /tmp. */
+struct tk_sandbox_mount {
+	const char *from, *to;
+	bool writable;
+};
+
 struct tk_sandbox_policy {
 	/* Absolute paths, NULL-terminated; those that do not exist are ignored. Home and temporary
 	 * folders are hidden but for these; the rest of the machine is readable. */
 	const char *const *writable, *const *readable;
+	/* Where the sandbox has namespaces (tk_sandbox_has_mounts): ended by `from` NULL, and the
+	 * folder that the program starts in. May be NULL. */
+	const struct tk_sandbox_mount *mounts;
+	const char *cwd;
 	bool network;
 	bool gpu;        /* device nodes of GPUs, and the machine's shared memory */
 	bool huge_pages; /* /dev/hugepages */
@@ -52,6 +62,7 @@ const char *tk_sandbox_reason(void);
 int tk_sandbox_new(
         const struct tk_sandbox_policy *policy, struct tk_sandbox **out, struct tk_error *err);
 void tk_sandbox_free(struct tk_sandbox *s);
+bool tk_sandbox_has_mounts(const struct tk_sandbox *s); /* false for NULL */
 
 /* After the child has ended by itself: whether the sandbox failed before it ran the program. False
  * for a program that is missing or hidden in a sandbox that works. */

@@ -174,6 +174,10 @@ int tk_sandbox_prepare_bubblewrap(
 		status = put_gpu(s, err);
 	put_binds(s, "--ro-bind-try", policy->readable);
 	put_binds(s, "--bind-try", policy->writable);
+	for (const struct tk_sandbox_mount *m = policy->mounts; m && m->from; m++)
+		PUT(s, m->writable ? "--bind" : "--ro-bind", m->from, m->to);
+	if (policy->cwd)
+		PUT(s, "--chdir", policy->cwd);
 	put_read_only(s, hidden);
 	tk_sandbox_free_paths(hidden);
 	tk_sandbox_free_paths(tools);

@@ -24,6 +24,11 @@ static const char *const place_names[PLACES] = {[OUT] = "out",
         [LOG] = "build.log",
         [PROBLEMS] = "problems.json"};
 
+/* A build sees these under fixed names: compilers put paths into what they make (__FILE__, names of
+ * anonymous namespaces), and ccache finds what another revision compiled. */
+#define FIXED "/tmp/tracker-build"
+enum { MOUNTS_MAX = 9 };
+
 /* One build in progress. */
 struct job {
 	const struct tk_build_spec *spec;
@@ -31,8 +36,11 @@ struct job {
 	char *adapter_dir;       /* absolute */
 	char *source;            /* checkout, removed with tk_repo_remove_checkout */
 	char *temp, *at[PLACES];
-	char *python; /* of a package: what its virtual environment was made from; may be NULL */
-	char *ccache; /* folder of ccache for this upstream */
+	struct tk_lock *lock; /* of `temp` where that has a fixed name; may be NULL */
+	struct tk_sandbox_mount mounts[MOUNTS_MAX];
+	bool is_mounted; /* the build sees them */
+	char *python;    /* of a package: what its virtual environment was made from; may be NULL */
+	char *ccache;    /* folder of ccache for this upstream */
 	struct tk_artifact *artifact;
 };
 
@@ -41,6 +49,7 @@ static void job_free(struct job *j)
 	tk_repo_remove_checkout(j->spec->repo, j->source);
 	if (j->temp)
 		tk_dir_remove(j->temp, NULL);
+	tk_lock_release(j->lock);
 	for (int i = 0; i < PLACES; i++)
 		free(j->at[i]);
 	free(j->temp);
@@ -96,18 +105,83 @@ static int write_problems(const struct job *j, struct tk_error *err)
 	return tk_file_write_nosync(j->at[PROBLEMS], text, strlen(text), err);
 }
 
+/* For another tracker that builds: as long as a build may take. */
+static double find_wait_s(const struct tk_build_spec *spec)
+{
+	return spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600;
+}
+
+/* The folder of the build. Without namespaces its name is the same for each build of the upstream,
+ * unless another tracker builds there for too long. */
+static int create_temp(struct job *j, struct tk_error *err)
+{
+	const struct tk_build_spec *spec = j->spec;
+	AUTO_TEXT artifacts = tk_path_join(spec->cache_dir, "artifacts");
+	AUTO_TEXT slug = tk_path_make_slug(spec->repo->name);
+	AUTO_TEXT fixed = tk_path_join3(spec->cache_dir, "build", slug);
+	AUTO_TEXT name = tk_sprintf("build-%s", slug);
+	TRY(tk_dir_create(artifacts, err));
+	if (tk_sandbox_method() == TK_SANDBOX_BUBBLEWRAP)
+		return tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
+	const int status = tk_cache_lock(spec->cache_dir, name, find_wait_s(spec), &j->lock, err);
+	if (status == TK_EBUSY) {
+		*err = (struct tk_error){0};
+		return tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
+	}
+	TRY(status);
+	TRY(tk_dir_remove(fixed, err));
+	j->temp = tk_strdup(fixed);
+	return tk_dir_create(fixed, err);
+}
+
+/* A checkout moves to the folder of the build. */
+static int check_out(struct job *j, const struct tk_repo *repo, struct tk_error *err)
+{
+	AUTO_TEXT to = tk_path_join(j->temp, "src");
+	TRY(tk_repo_checkout(repo, j->spec->revision, &j->source, err));
+	if (repo->kind == TK_REPO_PACKAGE) {
+		j->python = find_python(j->source);
+	} else if (rename(j->source, to) == 0) {
+		free(j->source);
+		j->source = tk_strdup(to);
+	} else {
+		return tk_fail_errno(err, "cannot move the checkout to %s", to);
+	}
+	return TK_OK;
+}
+
+/* The virtual environment of a package stays where it is: its scripts have paths in them. */
+static void list_mounts(struct job *j)
+{
+	const bool is_package = j->spec->repo->kind == TK_REPO_PACKAGE;
+	const struct tk_sandbox_mount all[MOUNTS_MAX] = {{j->at[OUT], FIXED "/out", true},
+	        {j->at[BUILD], FIXED "/build", true}, {j->at[TMP], FIXED "/tmp", true},
+	        {j->ccache, FIXED "/ccache", true}, {j->adapter_dir, FIXED "/adapter", false},
+	        {j->kernels_dir, FIXED "/kernels", false},
+	        {j->at[PROBLEMS], FIXED "/problems.json", false},
+	        {is_package ? NULL : j->source, FIXED "/src", true}};
+	memcpy(j->mounts, all, sizeof all);
+}
+
+/* The name that the build sees. */
+static const char *seen(const struct job *j, const char *path)
+{
+	for (const struct tk_sandbox_mount *m = j->mounts; j->is_mounted && m->from; m++)
+		if (m->from == path)
+			return m->to;
+	return path;
+}
+
 /* The work tree and the folders of the build. The adapter's companions of a Python package are
  * installed with it. */
 static int prepare(struct job *j, struct tk_error *err)
 {
 	const struct tk_build_spec *spec = j->spec;
 	struct tk_repo repo = *spec->repo;
-	AUTO_TEXT artifacts = tk_path_join(spec->cache_dir, "artifacts");
 	AUTO_TEXT requirements = tk_path_join(spec->adapter_dir, "requirements");
 	AUTO_TEXT list = tk_path_join(spec->adapter_dir, "sources");
 	AUTO(tk_buf) sources = TK_BUF_INIT;
-	TRY(tk_dir_create(artifacts, err));
-	TRY(tk_dir_create_temp(artifacts, ".new-", &j->temp, err));
+	TRY(create_temp(j, err));
 	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
 	for (int i = 0; i < PLACES; i++) {
 		j->at[i] = tk_path_join(j->temp, place_names[i]);
@@ -123,9 +197,8 @@ static int prepare(struct job *j, struct tk_error *err)
 		TRY(tk_file_read(list, SOURCES_MAX_BYTES, &sources, err));
 		repo.sources = tk_buf_cstr(&sources);
 	}
-	TRY(tk_repo_checkout(&repo, spec->revision, &j->source, err));
-	if (repo.kind == TK_REPO_PACKAGE)
-		j->python = find_python(j->source);
+	TRY(check_out(j, &repo, err));
+	list_mounts(j);
 	return TK_OK;
 }
 
@@ -222,6 +295,17 @@ static void find_cuda_capabilities(char *out, size_t size)
 	tk_process_result_free(&result);
 }
 
+/* Device code counts with its texts, such as the files of assertions. */
+static int put_prefix_map(const struct job *j, struct env *e, struct tk_error *err)
+{
+	static const char name[] = "NVCC_PREPEND_FLAGS";
+	for (char *const *given = j->spec->env; given && *given; given++)
+		if (!strcmp(*given, name))
+			return TK_OK;
+	AUTO_TEXT map = tk_sprintf("-Xcompiler -ffile-prefix-map=%s=" FIXED, j->temp);
+	return put_env(e, name, map, err);
+}
+
 /* What the adapter's program gets. A sandbox hides the user's home: the build has one of its own,
  * and a cache of compilers that no other upstream can write to. tk_code_hash_object() needs the
  * relocations to hash code without addresses. */
@@ -237,27 +321,29 @@ static int make_env(const struct job *j, bool is_sandboxed, struct env *e, struc
 	snprintf(jobs, sizeof(jobs), "%u", job_count);
 	const struct {
 		const char *name, *value;
-	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->at[OUT]}, {"TK_KERNELS", j->kernels_dir},
-	        {"TK_JOBS", jobs}, {"TK_ARCH", arch}, {"TK_CUDA_CAPABILITIES", capabilities},
-	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
-	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
-	        {"TMPDIR", j->at[TMP]}, {"TK_PROBLEMS", j->at[PROBLEMS]},
-	        {"TK_ADAPTER", j->adapter_dir}, {"SOURCE_DATE_EPOCH", "315532800"},
-	        {"HOME", j->at[TMP]}, {"CCACHE_DIR", j->ccache}, {"CCACHE_TEMPDIR", j->at[TMP]}};
+	} vars[] = {{"TK_SRC", seen(j, j->source)}, {"TK_OUT", seen(j, j->at[OUT])},
+	        {"TK_KERNELS", seen(j, j->kernels_dir)}, {"TK_JOBS", jobs}, {"TK_ARCH", arch},
+	        {"TK_CUDA_CAPABILITIES", capabilities}, {"TK_FLAGS", value_or(spec->flags, "")},
+	        {"CC", value_or(getenv("CC"), "cc")}, {"CXX", value_or(getenv("CXX"), "c++")},
+	        {"LDFLAGS", "-Wl,--emit-relocs"}, {"TMPDIR", seen(j, j->at[TMP])},
+	        {"TK_PROBLEMS", seen(j, j->at[PROBLEMS])}, {"TK_ADAPTER", seen(j, j->adapter_dir)},
+	        {"SOURCE_DATE_EPOCH", "315532800"}, {"HOME", seen(j, j->at[TMP])},
+	        {"CCACHE_DIR", seen(j, j->ccache)}, {"CCACHE_TEMPDIR", seen(j, j->at[TMP])}};
 	const size_t private_count = 3, count = sizeof vars / sizeof *vars;
 	for (char *const *name = spec->env; name && *name; name++)
 		if (getenv(*name))
 			TRY(put_env(e, *name, getenv(*name), err));
 	for (size_t i = 0; i < count - (is_sandboxed ? 0 : private_count); i++)
 		TRY(put_env(e, vars[i].name, vars[i].value, err));
-	return TK_OK;
+	return j->is_mounted ? TK_OK : put_prefix_map(j, e, err);
 }
 
 /* Status and message of the artifact; takes ownership of the message. Cuts "<folder>/" out of it:
  * the folders of a build differ every time. */
 static int set_failure(const struct job *j, enum tk_build_status status, char *message)
 {
-	const char *const folders[] = {j->source, j->at[OUT], j->at[BUILD], j->at[COLLECTED]};
+	const char *const folders[] = {j->source, j->at[OUT], j->at[BUILD], j->at[COLLECTED],
+	        FIXED "/src", FIXED "/out", FIXED "/build"};
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		const size_t len = strlen(folders[i]);
 		for (char *p = message; (p = strstr(p, folders[i]));) {
@@ -352,8 +438,11 @@ static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_e
 	        j->at[OUT], j->at[BUILD], j->at[TMP], j->ccache, shared ? NULL : j->source, NULL};
 	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(),
 	        j->at[PROBLEMS], shared ? j->source : NULL, j->python, NULL};
-	const struct tk_sandbox_policy policy = {
-	        .writable = writable, .readable = readable, .network = j->spec->network};
+	const struct tk_sandbox_policy policy = {.writable = writable,
+	        .readable = readable,
+	        .mounts = j->mounts,
+	        .cwd = FIXED "/build",
+	        .network = j->spec->network};
 	return tk_sandbox_new(&policy, out, err);
 }
 
@@ -383,6 +472,10 @@ static int run_adapter(struct job *j, struct tk_process_spec *proc, struct env *
 {
 	AUTO(tk_process_result) result = {0};
 	TRY(new_sandbox(j, &proc->sandbox, err));
+	j->is_mounted = tk_sandbox_has_mounts(proc->sandbox);
+	AUTO_TEXT program = tk_path_join(seen(j, j->adapter_dir), "build");
+	const char *const argv[] = {program, NULL};
+	proc->argv = argv;
 	TRY(make_env(j, proc->sandbox != NULL, env, err));
 	TRY(tk_process_run(proc, &result, err));
 	const bool is_success = !result.timed_out && !result.exceeded && result.exit_code == 0;
@@ -398,8 +491,6 @@ static int run_adapter(struct job *j, struct tk_process_spec *proc, struct env *
 
 static int run(struct job *j, struct tk_error *err)
 {
-	AUTO_TEXT program = tk_path_join(j->adapter_dir, "build");
-	const char *const argv[] = {program, NULL};
 	const char *const disk[] = {
 	        j->at[OUT], j->at[BUILD], j->at[TMP], j->source, j->ccache, NULL};
 	int status = TK_OK;
@@ -407,8 +498,7 @@ static int run(struct job *j, struct tk_error *err)
 		struct env env = {.count = 0};
 		struct tk_cgroup *cgroup = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX);
 		again = false;
-		struct tk_process_spec proc = {.argv = argv,
-		        .env = (const char *const *)env.vars,
+		struct tk_process_spec proc = {.env = (const char *const *)env.vars,
 		        .cwd = j->at[BUILD],
 		        .log_path = j->at[LOG],
 		        .deadline_s = j->spec->deadline_s,
@@ -493,8 +583,7 @@ int tk_artifact_build(
 	const int status = tk_build_key_compute(spec, kernels_dir, &key, err);
 	if (status)
 		return tk_error_add_context(err, "%s", spec->repo->name);
-	TRY(tk_cache_lock(spec->cache_dir, key.hex,
-	        spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600, &lock, err));
+	TRY(tk_cache_lock(spec->cache_dir, key.hex, find_wait_s(spec), &lock, err));
 	return find_cached(spec, key.hex, out) ? TK_OK
 	                                       : build_revision(spec, kernels_dir, &key, out, err);
 }

@@ -228,7 +228,7 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 {
 	const char *arch = spec->arch ? spec->arch : "native";
 	AUTO_TEXT abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	tk_hash_add_str(h, "tracker artifact 1");
+	tk_hash_add_str(h, "tracker artifact 2");
 	tk_hash_add_str(
 	        h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */
 	tk_hash_add_str(h, spec->revision);
