@@ -587,3 +587,15 @@ int tk_artifact_build(
 	return find_cached(spec, key.hex, out) ? TK_OK
 	                                       : build_revision(spec, kernels_dir, &key, out, err);
 }
+
+int tk_artifact_find(
+        const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
+{
+	AUTO(tk_build_key) key = {0};
+	TRY(check_spec(spec, err));
+	AUTO_TEXT kernels_dir = find_kernels_dir(spec);
+	TRY(tk_build_key_compute(spec, kernels_dir, &key, err));
+	return find_cached(spec, key.hex, out) ? TK_OK
+	                                       : tk_fail(err, TK_ENOTFOUND, "%s %.12s is not built",
+	                                                 spec->repo->name, spec->revision);
+}

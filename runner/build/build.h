@@ -89,6 +89,9 @@ struct tk_artifact {
  * after a day. An error means that there was no attempt: no such revision, no disk, cancelled. */
 int tk_artifact_build(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
+/* The same from the cache alone. TK_ENOTFOUND: it is not there. */
+int tk_artifact_find(
+        const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
 /* The artifact of one installed shared object, such as a backend for a system library. */
 int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
         struct tk_artifact **out, struct tk_error *err);

@@ -131,6 +131,7 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
 	X(run) \
 	X(build) \
 	X(backfill) \
+	X(revisions) \
 	X(diff) \
 	X(ab) \
 	X(profile) \

@@ -3,25 +3,20 @@
 #include "base/base.h"
 #include "build/build.h"
 #include "nightly/night.h"
+#include "nightly/past.h"
 #include "nightly/stages/upstream_build.h"
+#include <math.h>
 
-/* Of a night that was stopped and never resumed, the jobs that are left were not run. */
-static int is_measured(struct tk_store *store, const struct tk_config *config, const char *upstream,
-        const char *rev, bool *out, struct tk_error *err)
-{
-	int64_t found;
-	TRY(tk_store_select_int(store,
-	        "SELECT 1 FROM resolution_v r JOIN night_v n ON n.id=r.night_id"
-	        " WHERE n.machine=?1 AND r.upstream=?2 AND r.rev=?3 AND r.build_id IS NOT NULL"
-	        " AND ifnull(n.finished_s, 0)<>0 AND n.status<>'failed'"
-	        " AND NOT (json_valid(n.summary) AND ifnull(n.summary ->> '$.abandoned', 0))"
-	        " LIMIT 1",
-	        TK_ARGS(config->machine, upstream, rev), 0, &found, err));
-	*out = found;
-	return TK_OK;
-}
-
-/* ---- nights of past revisions ---- */
+struct backfill {
+	const struct tk_backfill_options *request;
+	const struct tk_config *config;
+	struct tk_store *store;
+	const struct tk_night_options *options;
+	struct tk_past_list list;
+	size_t done, total; /* nights */
+	int64_t started_ns; /* of the first one */
+	struct tk_night_report *report;
+};
 
 static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
 {
@@ -41,158 +36,187 @@ static void add_report(struct tk_night_report *sum, const struct tk_night_report
 	sum->nights++;
 }
 
-/* TK_EUSAGE: it is not configured, or it is not built from a repository. */
-static int find_upstream(const struct tk_config *config, const char *name,
-        const struct tk_upstream_config **out, struct tk_error *err)
+/* ", 2 min left" by the mean of those that are done; "" before the first. */
+static const char *format_left(
+        int64_t started_ns, size_t done, size_t total, char *out, size_t size)
 {
-	const struct tk_upstream_config *u = tk_config_find_upstream(config, name);
-	char hint[TK_SUGGEST_HINT_SIZE];
-	if (!u)
-		return tk_fail(err, TK_EUSAGE, "unknown upstream \"%s\"%s", name,
-		        tk_config_suggest_upstream(config, name, NULL, NULL, hint));
-	if (!tk_upstream_kind_is_built(u->kind))
-		return tk_fail(err, TK_EUSAGE,
-		        "upstream \"%s\" has no past revisions; only the kinds git, package and "
-		        "self have",
-		        u->name);
-	*out = u;
-	return TK_OK;
+	char took[48];
+	const double spent_s = (double)(tk_clock_monotonic_ns() - started_ns) * 1e-9;
+	*out = '\0';
+	if (done)
+		snprintf(out, size, ", %s left",
+		        tk_duration_format(round(spent_s / (double)done * (double)(total - done)),
+		                took, sizeof took));
+	return out;
 }
 
-/* Newest first. */
-static int list_revisions(const struct tk_config *config, const struct tk_upstream_config *u,
-        const struct tk_backfill_options *backfill, struct tk_revision **out, size_t *count,
-        struct tk_error *err)
+static int run_night(struct backfill *b, struct tk_past *p, struct tk_error *err)
 {
-	struct tk_repo repo;
-	if (tk_upstream_check_adapter(config, u, err))
-		return tk_error_add_context(err, "%s", u->name);
-	tk_upstream_init_repo(config, u, &repo);
-	return tk_repo_list_revisions(&repo, backfill->commits,
-	        backfill->every ? backfill->every : 1, backfill->since_s, out, count, err);
-}
-
-struct backfill {
-	const struct tk_backfill_options *request;
-	const struct tk_config *config;
-	struct tk_store *store;
-	const struct tk_night_options *options;
-	const struct tk_upstream_config *upstream;
-	struct tk_revision *revisions; /* newest first */
-	size_t count;
-	size_t last; /* index of the last one that is measured */
-	struct tk_night_report *report;
-};
-
-static int run_night(struct backfill *b, size_t index, int64_t as_of_s, struct tk_error *err)
-{
-	const struct tk_revision *r = &b->revisions[index];
+	const struct tk_revision *r = &p->revision;
 	struct tk_night_options options = *b->options;
 	struct tk_night_report report;
-	tk_log(TK_LOG_INFO, "backfill", NULL, "%s %.12s %s", b->upstream->name, r->id, r->subject);
-	options.only_upstream = b->upstream->name;
+	char left[64];
+	tk_log(TK_LOG_INFO, "backfill", NULL, "%zu of %zu%s: %s %.12s %s", b->done + 1, b->total,
+	        format_left(b->started_ns, b->done, b->total, left, sizeof left), p->upstream->name,
+	        r->id, r->subject);
+	options.only_upstream = p->upstream->name;
 	options.backfill_revision = r->id;
-	options.backfill_as_of_s = as_of_s;
-	if (index > b->last) /* the site is written once, after the last night */
-		options.publisher = NULL;
+	options.backfill_key = *p->key ? p->key : NULL;
+	options.backfill_as_of_s = p->as_of_s;
+	options.publisher = NULL; /* the site is written once, at the end */
 	int status = tk_night_run(b->config, b->store, &options, &report, err);
 	add_report(b->report, &report);
+	p->state = TK_PAST_MEASURED;
+	b->done++;
 	return status;
 }
 
 /* ---- revisions with the machine code of the one before ---- */
 
-/* "": the revision does not build. */
-static int hash_code(struct backfill *b, const struct tk_revision *r, char out[TK_HASH_HEX_SIZE],
-        struct tk_error *err)
+/* Builds those that are open: their code decides which are measured. A build that cannot be tried
+ * is left to its night, which stores why. */
+static int build_open(struct backfill *b, struct tk_error *err)
 {
-	AUTO_PTR(tk_artifact) a = NULL;
-	const char *file = b->options->import_file;
-	TRY(file ? tk_upstream_load_bundled(b->config, b->upstream, file, r->id, &a, err)
-	         : tk_upstream_build(b->config, b->upstream, r->id, NULL, &a, err));
-	struct tk_hash *h = tk_hash_new();
-	for (size_t i = 0; i < a->backend_count; i++) {
-		tk_hash_add_str(h, a->backends[i].name);
-		tk_hash_add_str(h, a->backends[i].code_hash);
-	}
-	tk_hash_finish(h, out);
-	if (a->status != TK_BUILD_OK)
-		*out = '\0';
-	return TK_OK;
-}
-
-struct last_code {
-	char hash[TK_HASH_HEX_SIZE];
-	const char *revision; /* the first one with this code; NULL: none yet */
-};
-
-/* *same: `r` has the code of the newest revision before it that builds. */
-static int compare_code(struct backfill *b, const struct tk_revision *r, struct last_code *last,
-        bool *same, struct tk_error *err)
-{
-	char hash[TK_HASH_HEX_SIZE] = "";
-	*same = false;
-	if (b->request->changed_code)
-		TRY(hash_code(b, r, hash, err));
-	if (!*hash)
-		return TK_OK;
-	*same = last->revision && strcmp(hash, last->hash) == 0;
-	if (!*same) {
-		memcpy(last->hash, hash, sizeof hash);
-		last->revision = r->id;
+	const size_t open = tk_past_list_count_open(&b->list);
+	const int64_t started_ns = tk_clock_monotonic_ns();
+	size_t built = 0;
+	for (size_t i = 0; i < b->list.count; i++) {
+		AUTO_PTR(tk_artifact) a = NULL;
+		struct tk_past *p = &b->list.items[i];
+		struct tk_error why = {0};
+		char left[64];
+		if (p->state != TK_PAST_OPEN)
+			continue;
+		tk_log(TK_LOG_INFO, "build", NULL, "build %zu of %zu%s: %s %.12s %s", built + 1,
+		        open, format_left(started_ns, built, open, left, sizeof left),
+		        p->upstream->name, p->revision.id, p->revision.subject);
+		const int status = tk_past_load_build(b->config, p, NULL, true, &a, &why);
+		if (tk_night_is_fatal(status))
+			return tk_fail(err, status, "%s", why.message);
+		built++;
 	}
 	return TK_OK;
 }
 
-/* left_out: gets whether each revision is not measured. All of them are built for it. */
-static int choose(struct backfill *b, bool *left_out, struct tk_error *err)
+static void report_left_out(struct backfill *b)
 {
-	struct last_code last = {.revision = NULL};
-	for (size_t i = b->count; i-- > 0;) {
-		const struct tk_revision *r = &b->revisions[i];
-		bool same;
-		TRY(is_measured(b->store, b->config, b->upstream->name, r->id, &left_out[i], err));
-		TRY(compare_code(b, r, &last, &same, err));
-		if (left_out[i])
+	for (size_t i = 0; i < b->list.count; i++) {
+		const struct tk_past *p = &b->list.items[i];
+		if (p->state == TK_PAST_MEASURED)
 			tk_log(TK_LOG_INFO, "measured", NULL, "%s %.12s is measured already",
-			        b->upstream->name, r->id);
-		else if (same)
+			        p->upstream->name, p->revision.id);
+		if (p->state == TK_PAST_SAME_CODE)
 			tk_log(TK_LOG_INFO, "same_code", NULL,
 			        "%s %.12s is not measured: it has the machine code of %.12s",
-			        b->upstream->name, r->id, last.revision);
-		b->report->same_code += same && !left_out[i];
-		left_out[i] |= same;
-		if (!left_out[i])
-			b->last = i;
+			        p->upstream->name, p->revision.id,
+			        b->list.items[p->same_as].revision.id);
+		b->report->same_code += p->state == TK_PAST_SAME_CODE;
 	}
+}
+
+/* ---- the ends first ---- */
+
+/* A series differs by more than `min_effect` and both intervals, or only one of them has a time. */
+static int do_ends_differ(struct backfill *b, const struct tk_past *from, const struct tk_past *to,
+        bool *out, struct tk_error *err)
+{
+	static const char sql[] =
+	        "WITH r AS (SELECT v.series_id, v.rev, v.value, v.lo, v.hi,"
+	        "  v.outcome IN ('ok', 'throttled', 'unstable') AS is_ok, row_number() OVER"
+	        "  (PARTITION BY v.series_id, v.rev ORDER BY v.night_as_of_s DESC, v.id DESC) AS "
+	        "age"
+	        "  FROM run_v v JOIN series_v s ON s.id = v.series_id"
+	        "  WHERE s.machine = ?1 AND s.upstream = ?2 AND s.role = 'suite'"
+	        "  AND v.rev IN (?3, ?4))"
+	        " SELECT 1 FROM r WHERE age = 1 GROUP BY series_id HAVING count(*) < 2"
+	        "  OR count(DISTINCT is_ok) > 1"
+	        "  OR (max(lo) > min(hi) AND max(value) / min(value) - 1 > ?5) LIMIT 1";
+	int64_t found;
+	TRY(tk_store_select_int(b->store, sql,
+	        TK_ARGS(b->config->machine, from->upstream->name, from->revision.id,
+	                to->revision.id, b->config->thresholds.min_effect),
+	        0, &found, err));
+	*out = found;
 	return TK_OK;
 }
 
-/* Commits of the same second get different times, so that their order is kept. */
-static int run_nights(struct backfill *b, struct tk_error *err)
+/* Of the items between two measured ones, the one nearest to the middle: one that is measured too,
+ * else an open one. NULL: there is none. */
+static struct tk_past *find_middle(struct tk_past **items, size_t from, size_t to, size_t *index)
 {
-	bool *left_out = tk_calloc(b->count + 1, sizeof *left_out);
-	int64_t as_of_s = INT64_MIN;
-	int status = choose(b, left_out, err);
-	for (size_t i = b->count; !status && i-- > 0;) {
-		const struct tk_revision *r = &b->revisions[i];
-		as_of_s = r->commit_time_s > as_of_s ? r->commit_time_s : as_of_s + 1;
-		if (!left_out[i])
-			status = run_night(b, i, as_of_s, err);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t d = 0, mid = from + (to - from) / 2; d <= to - from; d++)
+			for (int side = 0; side < 2; side++) {
+				const size_t i = side ? mid - d : mid + d;
+				if (i <= from || i >= to)
+					continue;
+				if (items[i]->state == (pass ? TK_PAST_OPEN : TK_PAST_MEASURED)) {
+					*index = i;
+					return items[i];
+				}
+			}
+	return NULL;
+}
+
+/* items: of one upstream; both ends are measured. */
+static int run_between(
+        struct backfill *b, struct tk_past **items, size_t from, size_t to, struct tk_error *err)
+{
+	size_t middle;
+	bool differ;
+	struct tk_past *p = find_middle(items, from, to, &middle);
+	if (!p)
+		return TK_OK;
+	if (p->state == TK_PAST_OPEN) {
+		TRY(do_ends_differ(b, items[from], items[to], &differ, err));
+		for (size_t i = from + 1; !differ && i < to; i++)
+			if (items[i]->state == TK_PAST_OPEN) {
+				items[i]->state = TK_PAST_BETWEEN;
+				b->report->between_equal++;
+				b->total--;
+			}
+		if (!differ)
+			return TK_OK;
+		TRY(run_night(b, p, err));
 	}
-	free(left_out);
+	TRY(run_between(b, items, from, middle, err));
+	return run_between(b, items, middle, to, err);
+}
+
+static int run_ends_first(
+        struct backfill *b, const struct tk_upstream_config *u, struct tk_error *err)
+{
+	struct tk_past **items = tk_calloc(b->list.count + 1, sizeof *items);
+	size_t n = 0;
+	int status = TK_OK;
+	for (size_t i = 0; i < b->list.count; i++)
+		if (b->list.items[i].upstream == u && b->list.items[i].state != TK_PAST_SAME_CODE)
+			items[n++] = &b->list.items[i];
+	if (n && items[0]->state == TK_PAST_OPEN)
+		status = run_night(b, items[0], err);
+	if (!status && n && items[n - 1]->state == TK_PAST_OPEN)
+		status = run_night(b, items[n - 1], err);
+	if (!status && n > 2)
+		status = run_between(b, items, 0, n - 1, err);
+	free(items);
 	return status;
 }
 
-static int run_backfill(struct backfill *b, struct tk_error *err)
+/* ---- all of it ---- */
+
+static int run_all(struct backfill *b, struct tk_error *err)
 {
-	const char *file = b->options->import_file;
-	TRY(find_upstream(b->config, b->request->upstream, &b->upstream, err));
-	TRY(file ? tk_upstream_list_bundle(
-	                   b->config, b->upstream, file, &b->revisions, &b->count, err)
-	         : list_revisions(
-	                   b->config, b->upstream, b->request, &b->revisions, &b->count, err));
-	return run_nights(b, err);
+	b->total = tk_past_list_count_open(&b->list);
+	b->started_ns = tk_clock_monotonic_ns();
+	for (size_t i = 0; i < b->list.count; i++) {
+		struct tk_past *p = &b->list.items[i];
+		if (p->state == TK_PAST_OPEN)
+			TRY(b->request->ends_first ? run_ends_first(b, p->upstream, err)
+			                           : run_night(b, p, err));
+	}
+	const struct tk_night_publisher *site = b->options->publisher;
+	return site && b->done ? site->publish(site->arg, b->store, b->report->site_index, err)
+	                       : TK_OK;
 }
 
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
@@ -206,60 +230,73 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	        .report = report};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
-	int status = run_backfill(&b, err);
+	int status = tk_past_list_read(config, store, backfill, &b.list, err);
+	if (!status && !backfill->same_code && !(status = build_open(&b, err)))
+		tk_past_list_mark_same(&b.list);
+	report_left_out(&b);
+	if (!status)
+		status = run_all(&b, err);
 	report->wall_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;
-	free(b.revisions);
+	tk_past_list_free(&b.list);
 	return status;
 }
 
 /* ---- builds for another machine ---- */
 
-static int build_revision(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *arch, const struct tk_revision *r, char key[TK_HASH_HEX_SIZE],
-        struct tk_backfill_build_report *out, struct tk_error *err)
+/* p->key becomes that of the build, where there is one. */
+static int export_build(const struct tk_config *config, const struct tk_backfill_options *o,
+        struct tk_past *p, struct tk_backfill_build_report *out, struct tk_error *err)
 {
 	AUTO_PTR(tk_artifact) a = NULL;
-	tk_log(TK_LOG_INFO, "build", NULL, "%s %.12s %s", u->name, r->id, r->subject);
-	TRY(tk_upstream_build(config, u, r->id, arch, &a, err));
-	if (a->status == TK_BUILD_OK) {
-		memcpy(key, a->key, TK_HASH_HEX_SIZE);
-		out->built++;
-		out->cached += a->cached;
-	} else {
-		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: %s (log: %s)", u->name, r->id,
-		        a->message, a->log_path);
+	const struct tk_revision *r = &p->revision;
+	TRY(tk_past_load_build(config, p, o->arch, true, &a, err));
+	if (p->build_failed) {
+		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: %s (log: %s)",
+		        p->upstream->name, r->id, a->message, a->log_path);
 		out->failed++;
+		return TK_OK;
 	}
+	memcpy(p->key, a->key, TK_HASH_HEX_SIZE);
+	out->built++;
+	out->cached += a->cached;
 	return TK_OK;
 }
 
-int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill,
-        const char *file, struct tk_backfill_build_report *out, struct tk_error *err)
+static int pack(const struct tk_config *config, const struct tk_past_list *list, const char *file,
+        struct tk_error *err)
 {
-	const struct tk_upstream_config *u = NULL;
-	struct tk_revision *history = NULL;
-	size_t count = 0, n = 0;
-	*out = (struct tk_backfill_build_report){0};
-	TRY(find_upstream(config, backfill->upstream, &u, err));
-	TRY(list_revisions(config, u, backfill, &history, &count, err));
-	char(*keys)[TK_HASH_HEX_SIZE] = tk_calloc(count + 1, sizeof *keys);
-	const char **named = tk_calloc(count + 1, sizeof *named);
-	int status = TK_OK;
-	out->revisions = count;
-	for (size_t i = count; !status && i-- > 0;) {
-		status = build_revision(config, u, backfill->arch, &history[i], keys[i], out, err);
-		if (!status && *keys[i])
-			named[n++] = keys[i];
-	}
-	if (!status && !n)
-		status = tk_fail(err, TK_ENOTFOUND, "none of %zu revisions of %s could be built",
-		        count, u->name);
-	if (!status)
-		status = tk_artifact_export(config->cache_dir, named, file, err);
+	const char **keys = tk_calloc(list->count + 1, sizeof *keys);
+	size_t n = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (*list->items[i].key)
+			keys[n++] = list->items[i].key;
+	int status =
+	        n ? tk_artifact_export(config->cache_dir, keys, file, err)
+	          : tk_fail(err, TK_ENOTFOUND, "none of %zu revisions could be built", list->count);
 	if (!status)
 		status = tk_signature_write(config->signing.key, file, err);
-	free(named);
 	free(keys);
-	free(history);
+	return status;
+}
+
+int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *o,
+        const char *file, struct tk_backfill_build_report *out, struct tk_error *err)
+{
+	struct tk_past_list list = {0};
+	const int64_t started_ns = tk_clock_monotonic_ns();
+	char left[64];
+	*out = (struct tk_backfill_build_report){0};
+	int status = tk_past_list_read(config, NULL, o, &list, err);
+	out->revisions = list.count;
+	for (size_t i = 0; !status && i < list.count; i++) {
+		tk_log(TK_LOG_INFO, "build", NULL, "build %zu of %zu%s: %s %.12s %s", i + 1,
+		        list.count, format_left(started_ns, i, list.count, left, sizeof left),
+		        list.items[i].upstream->name, list.items[i].revision.id,
+		        list.items[i].revision.subject);
+		status = export_build(config, o, &list.items[i], out, err);
+	}
+	if (!status)
+		status = pack(config, &list, file, err);
+	tk_past_list_free(&list);
 	return status;
 }

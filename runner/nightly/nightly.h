@@ -37,6 +37,7 @@ struct tk_night_options {
 	const char *import_file;       /* measure only the builds of this bundle; NULL: none */
 	const char *only_upstream;     /* NULL: all */
 	const char *backfill_revision; /* a past revision of only_upstream; NULL: the newest */
+	const char *backfill_key;      /* of its build in the cache; NULL: it is built */
 	int64_t backfill_as_of_s;      /* its place on the time axis */
 	uint64_t seed;                 /* of the order of the jobs; 0: random */
 };
@@ -44,8 +45,9 @@ struct tk_night_options {
 struct tk_night_report {
 	int64_t night_id;
 	char uid[65];
-	size_t nights;    /* of a backfill */
-	size_t same_code; /* revisions that a backfill left out for their machine code */
+	size_t nights;        /* of a backfill */
+	size_t same_code;     /* revisions that a backfill left out for their machine code */
+	size_t between_equal; /* and those between two that do not differ */
 	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, implausible, failed, unsupported, skipped;
 	size_t unstable; /* of `measured`: the interval is wider than its target, or a new process
@@ -66,19 +68,35 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, struct tk_night_report *report,
         struct tk_error *err);
 
-/* Measures past revisions of one upstream, oldest first. Each is a night of its own at its commit's
- * time. Revisions that this machine has measured are left out. `report` is the sum. */
+/* Measures past revisions, oldest first. Each is a night of its own at its commit's time. Revisions
+ * that this machine has measured are left out, and those with the machine code of the one before.
+ * `report` is the sum. */
 struct tk_backfill_options {
-	const char *upstream;
-	size_t commits;    /* at most; 0: no limit */
-	size_t every;      /* only every n-th; 0: every one */
-	bool changed_code; /* leave out revisions with the machine code of the one before */
-	int64_t since_s;   /* 0: any age */
+	char *const *upstreams; /* NULL-terminated */
+	char *const
+	        *import_files;    /* bundles: the revisions are all those in them of `upstreams`, or
+	                              of all upstreams; needs neither a repository nor a compiler */
+	size_t commits;           /* of each upstream at most; 0: no limit */
+	size_t every;             /* only every n-th; 0: every one */
+	int64_t every_s;          /* at least that long apart; 0: any */
+	const char *tags;         /* only those that have a tag, or version, of this pattern */
+	int64_t since_s, until_s; /* times of commits; 0: any */
+	const char *since_rev, *until_rev; /* instead: revisions of each upstream */
+	bool same_code;                    /* also those with the machine code of the one before */
+	bool ends_first;   /* first and last, then the middle of each range whose ends differ */
+	bool with_outside; /* a list alone: also commits that touch nothing of `path` */
 	const char *arch;  /* tk_backfill_export only: target; NULL: this machine */
 };
 
-/* With options->import_file, the revisions are all those of the bundle, and neither the repository
- * nor a compiler is needed. */
+enum tk_past_state {
+	TK_PAST_OPEN,      /* is measured */
+	TK_PAST_MEASURED,  /* by this machine */
+	TK_PAST_SAME_CODE, /* as the revision before it */
+	TK_PAST_BETWEEN,   /* between two revisions that do not differ */
+	TK_PAST_OUTSIDE,   /* touches nothing of the upstream's `path` */
+};
+extern const char *const tk_past_state_words[];
+
 int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, const struct tk_backfill_options *backfill,
         struct tk_night_report *report, struct tk_error *err);

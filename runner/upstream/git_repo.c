@@ -4,6 +4,7 @@
 #include "upstream/package.h"
 #include "upstream/repo.h"
 #include <errno.h>
+#include <fnmatch.h>
 
 /* ---- `git log -z`, whose output is not trusted ---- */
 
@@ -365,6 +366,73 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 	for (size_t i = 0; i < n && (!limit || kept < limit); i += every)
 		list[kept++] = list[i];
 	*out = list;
+	*count = kept;
+	return TK_OK;
+}
+
+/* ---- tags ---- */
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct tk_revision *x = a, *y = b;
+	if (x->commit_time_s != y->commit_time_s)
+		return x->commit_time_s < y->commit_time_s ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+/* A tag of something else than a commit is left out. */
+static int add_tag(const struct tk_clone *c, const char *name, int64_t since_s,
+        struct tk_revision *list, size_t *n, struct tk_error *err)
+{
+	char id[HASH_SIZE], ref[512];
+	struct tk_error ignored;
+	snprintf(ref, sizeof ref, "refs/tags/%s", name);
+	if (tk_clone_resolve(c, ref, id, sizeof id, &ignored))
+		return TK_OK;
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(list[i].id, id) == 0)
+			return TK_OK;
+	TRY(describe(c, id, NULL, &list[*n], err));
+	*n += list[*n].commit_time_s >= since_s;
+	return TK_OK;
+}
+
+static int list_git_tags(const struct tk_repo *s, const char *pattern, int64_t since_s,
+        struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	struct tk_clone c;
+	AUTO(tk_buf) names = TK_BUF_INIT;
+	size_t lines = 0, n = 0;
+	TRY(tk_clone_open(s, TK_FETCH_ALL, &c, err));
+	const struct tk_git git = tk_clone_git_context(&c, TK_GIT_LOCAL);
+	int status = tk_git_run(&git,
+	        (const char *const[]){
+	                "for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags", NULL},
+	        &names, err);
+	for (const char *p = tk_buf_cstr(&names); *p; p++)
+		lines += *p == '\n';
+	struct tk_revision *list = tk_calloc(lines + 1, sizeof *list);
+	char *rest = names.data;
+	for (char *name; !status && (name = strsep(&rest, "\n"));)
+		if (*name && fnmatch(pattern, name, 0) == 0)
+			status = add_tag(&c, name, since_s, list, &n, err);
+	tk_clone_close(&c);
+	tk_sort(list, n, sizeof *list, newest_first);
+	*out = list;
+	*count = n;
+	return status;
+}
+
+int tk_repo_list_tags(const struct tk_repo *s, const char *pattern, int64_t since_s,
+        struct tk_revision **out, size_t *count, struct tk_error *err)
+{
+	size_t n = 0, kept = 0;
+	if (s->kind != TK_REPO_PACKAGE)
+		return list_git_tags(s, pattern, since_s, out, count, err);
+	TRY(tk_package_list_revisions(s, 0, 1, since_s, out, &n, err));
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(pattern, (*out)[i].id, 0) == 0)
+			(*out)[kept++] = (*out)[i];
 	*count = kept;
 	return TK_OK;
 }

@@ -67,6 +67,11 @@ int tk_repo_find_revision(
 int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 
+/* Those that a tag points to whose name matches `pattern` (* ? []), or versions that do; newest
+ * first, not older than since_s. The caller frees *out. */
+int tk_repo_list_tags(const struct tk_repo *s, const char *pattern, int64_t since_s,
+        struct tk_revision **out, size_t *count, struct tk_error *err);
+
 /* The positions of versions of a package in its index now: a late release of an older line moves
  * those after it. Versions that the index does not list, and commits, keep theirs. */
 int tk_repo_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,

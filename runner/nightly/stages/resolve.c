@@ -153,7 +153,7 @@ static int query_revision(struct tk_night *n, const struct tk_night_upstream *u,
 {
 	if (u->config->kind == TK_UPSTREAM_SYSTEM || u->config->kind == TK_UPSTREAM_BUILTIN)
 		return query_version(n, u->config, out, err);
-	if (!n->options->import_file)
+	if (!u->artifact_count)
 		return query_repo(n, u, out, err);
 	*out = u->artifacts[0]->commit; /* a bundle of an older tracker has only the revision */
 	snprintf(out->id, sizeof out->id, "%s", u->artifacts[0]->revision);
@@ -166,7 +166,7 @@ static int use_revision(struct tk_night *n, struct tk_night_upstream *u,
 	TRY(tk_night_put_revision(n, u, revision, err));
 	u->status =
 	        last_id && last_id == u->revision_id ? TK_RESOLUTION_UNCHANGED : TK_RESOLUTION_NEW;
-	if (u->config->kind == TK_UPSTREAM_PACKAGE && !n->options->import_file)
+	if (u->config->kind == TK_UPSTREAM_PACKAGE && !u->artifact_count)
 		TRY(renumber_versions(n, u, err));
 	if (revision->dirty)
 		tk_log(TK_LOG_WARN, "dirty", NULL,
@@ -211,11 +211,10 @@ static int resolve_upstream(struct tk_night *n, struct tk_night_upstream *u, str
 /* The upstream that takes an artifact of the bundle; NULL: none does. */
 static struct tk_night_upstream *find_upstream(struct tk_night *n, const struct tk_artifact *a)
 {
-	const char *wanted = n->options->backfill_revision;
 	for (size_t i = 0; i < n->upstream_count; i++) {
 		struct tk_night_upstream *u = &n->upstreams[i];
 		if (!u->artifact_count && strcmp(u->config->name, a->upstream) == 0)
-			return wanted && strcmp(wanted, a->revision) != 0 ? NULL : u;
+			return u;
 	}
 	return NULL;
 }
@@ -229,12 +228,10 @@ static int import_artifact(struct tk_night *n, const char *key, struct tk_error 
 		u->artifacts[u->artifact_count++] = a;
 		return TK_OK;
 	}
-	if (!n->options->backfill_revision)
-		tk_log(TK_LOG_WARN, "import", NULL,
-		        "build %.12s ignored: upstream %s is not configured, or has another build "
-		        "in "
-		        "the bundle",
-		        key, a->upstream);
+	tk_log(TK_LOG_WARN, "import", NULL,
+	        "build %.12s ignored: upstream %s is not configured, or has another build in the "
+	        "bundle",
+	        key, a->upstream);
 	tk_artifact_free(a);
 	return TK_OK;
 }
@@ -286,6 +283,8 @@ int tk_night_resolve(struct tk_night *n, struct tk_error *err)
 	list_upstreams(n);
 	if (n->options->import_file)
 		TRY(import_bundle(n, err));
+	if (n->options->backfill_key)
+		TRY(import_artifact(n, n->options->backfill_key, err));
 	for (size_t i = 0; i < n->upstream_count; i++) {
 		tk_night_announce_stage(n, "resolve", n->upstreams[i].config->name);
 		TRY(resolve_upstream(n, &n->upstreams[i], err));
@@ -332,8 +331,8 @@ static int use_module(
 
 static int build_source(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
-	if (n->options->import_file)
-		return TK_OK; /* the bundle has the artifact */
+	if (u->artifact_count)
+		return TK_OK; /* of a bundle */
 	TRY(tk_upstream_build(n->config, u->config, u->rev, NULL, &u->artifacts[0], err));
 	u->artifact_count = 1;
 	return TK_OK;
@@ -420,7 +419,7 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .adapter = u->config->adapter ? u->config->adapter : u->config->name,
 	        .toolchain = a->toolchain ? a->toolchain : "",
 	        .flags = u->config->cmake_args ? u->config->cmake_args : "",
-	        .arch = "native",
+	        .arch = a->arch && *a->arch ? a->arch : "native",
 	        .status = a->status,
 	        .message = a->message ? a->message : "",
 	        .log = tail,

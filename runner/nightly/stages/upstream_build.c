@@ -131,8 +131,11 @@ static int list_problems(const struct tk_config *config, const char *adapter_dir
 
 /* ---- builds ---- */
 
-int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+/* Builds it, or looks for it in the cache. */
+static int make_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch,
+        int (*make)(const struct tk_build_spec *, struct tk_artifact **, struct tk_error *),
+        struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_repo repo;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -156,39 +159,24 @@ int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_c
 	        .disk_limit_bytes = config->budgets.build_disk_bytes,
 	        .network = u->network,
 	        .env = u->env};
-	int status = tk_artifact_build(&spec, out, err);
+	int status = make(&spec, out, err);
 	free(problems);
 	return status;
 }
 
+int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+{
+	return make_build(config, u, revision, arch, tk_artifact_build, out, err);
+}
+
+int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+{
+	return make_build(config, u, revision, arch, tk_artifact_find, out, err);
+}
+
 /* ---- bundles ---- */
-
-/* Newest first; commits of the same second by position. */
-static int compare_age(const void *a, const void *b)
-{
-	const struct tk_revision *x = a, *y = b;
-	if (x->commit_time_s != y->commit_time_s)
-		return x->commit_time_s < y->commit_time_s ? 1 : -1;
-	if (x->position != y->position)
-		return x->position < y->position ? 1 : -1;
-	return strcmp(x->id, y->id);
-}
-
-static int add_revision(
-        const struct tk_artifact *a, struct tk_revision *list, size_t *n, struct tk_error *err)
-{
-	if (!*a->commit.id)
-		return tk_fail(err, TK_EDATA,
-		        "the build of %s at %.12s lacks the time of its commit; build it again "
-		        "with "
-		        "this version",
-		        a->upstream, a->revision);
-	for (size_t i = 0; i < *n; i++)
-		if (strcmp(list[i].id, a->commit.id) == 0)
-			return TK_OK; /* of two builds of one revision, the first is measured */
-	list[(*n)++] = a->commit;
-	return TK_OK;
-}
 
 int tk_upstream_import_bundle(const struct tk_config *config, const char *file, char ***keys,
         size_t *count, struct tk_error *err)
@@ -196,47 +184,4 @@ int tk_upstream_import_bundle(const struct tk_config *config, const char *file, 
 	size_t imported = 0;
 	TRY(tk_signature_verify(config->signing.allowed_signers, file, err));
 	return tk_artifact_import(config->cache_dir, file, &imported, keys, count, err);
-}
-
-int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *file, struct tk_revision **out, size_t *count, struct tk_error *err)
-{
-	char **keys = NULL;
-	size_t key_count = 0;
-	TRY(tk_upstream_import_bundle(config, file, &keys, &key_count, err));
-	int status = TK_OK;
-	*out = tk_calloc(key_count + 1, sizeof **out);
-	for (size_t i = 0; !status && i < key_count; i++) {
-		AUTO_PTR(tk_artifact) a = NULL;
-		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
-		if (!status && strcmp(a->upstream, u->name) == 0)
-			status = add_revision(a, *out, count, err);
-	}
-	tk_names_free(keys, key_count);
-	tk_sort(*out, *count, sizeof **out, compare_age);
-	return status || *count
-	               ? status
-	               : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s", file, u->name);
-}
-
-int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *file, const char *revision, struct tk_artifact **out, struct tk_error *err)
-{
-	char **keys = NULL;
-	size_t count = 0;
-	int status = tk_upstream_import_bundle(config, file, &keys, &count, err);
-	*out = NULL;
-	for (size_t i = 0; !status && i < count && !*out; i++) {
-		AUTO_PTR(tk_artifact) a = NULL;
-		status = tk_artifact_load(config->cache_dir, keys[i], &a, err);
-		if (!status && strcmp(a->upstream, u->name) == 0 &&
-		        strcmp(a->revision, revision) == 0) {
-			*out = a;
-			a = NULL;
-		}
-	}
-	tk_names_free(keys, count);
-	return status || *out ? status
-	                      : tk_fail(err, TK_ENOTFOUND, "%s has no build of %s at %.12s", file,
-	                                u->name, revision);
 }

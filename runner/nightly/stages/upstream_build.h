@@ -23,15 +23,12 @@ int tk_upstream_check_adapter(
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
 
+/* The same from the cache alone. TK_ENOTFOUND: it has no such build. */
+int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
+
 /* Imports the builds of a bundle into the cache, where its signature is valid; tk_names_free(). */
 int tk_upstream_import_bundle(const struct tk_config *config, const char *file, char ***keys,
         size_t *count, struct tk_error *err);
-/* The same, and lists the revisions of `u` among them, newest first. The caller frees *out in any
- * case. TK_ENOTFOUND: there is none; TK_EDATA: a build lacks its commit time. */
-int tk_upstream_list_bundle(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *file, struct tk_revision **out, size_t *count, struct tk_error *err);
-/* The build of a revision in a bundle, the one that a night would measure. */
-int tk_upstream_load_bundled(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *file, const char *revision, struct tk_artifact **out, struct tk_error *err);
 
 #endif
