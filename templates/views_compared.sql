@@ -386,7 +386,11 @@ WHERE f.nth = 1
 -- page_headline: table by text
 WITH o AS (SELECT *, (SELECT count(before_value) FROM page_said) AS compared,
     (SELECT count(*) FROM page_series) AS series, (SELECT count(*) FROM night) AS nights,
-    (SELECT max(as_of_s) FROM page_change WHERE worse) AS regression_s FROM page_site),
+    (SELECT count(DISTINCT n.as_of_s / 86400) FROM night n, (SELECT c.as_of_s, d.machine_id
+      FROM page_change c JOIN series s ON s.id = c.series_id JOIN device d ON d.id = s.device_id
+      WHERE c.worse ORDER BY c.as_of_s DESC LIMIT 1) r WHERE n.machine_id = r.machine_id
+      AND n.kind IN ('nightly', 'import') AND n.as_of_s / 86400 > r.as_of_s / 86400) AS nights_ago,
+    EXISTS (SELECT 1 FROM page_change WHERE worse) AS has_regression FROM page_site),
 m AS (SELECT m.place, clip(m.name, 60) AS name, n.status, o.now_s - n.as_of_s AS age_s,
     CASE WHEN o.now_s - n.as_of_s > 36 * 3600 THEN 'late' WHEN n.status IN ('failed', 'stopped') THEN 'failed'
       WHEN n.status = 'incomplete' THEN 'incomplete' END AS state
@@ -402,10 +406,8 @@ w AS (SELECT c.*, kind IN (0, 3) AS is_change, q.title, p.label, change(c.change
 SELECT iif(series = 0, 'Nothing has been measured yet.',
   CASE WHEN counts.text IS NOT NULL THEN counts.text || CASE WHEN since_s THEN ' in this period.'
       WHEN night_id THEN ' in this night.' ELSE ' last night.' END
-    WHEN compared THEN 'No change in ' || counted(compared) || ' series' || ifnull((
-      SELECT '; last regression ' || max(n) || ' night' || iif(max(n) = 1, '', 's') || ' ago'
-      FROM (SELECT count(*) FILTER (WHERE kind = 'nightly' AND as_of_s > regression_s) AS n
-        FROM night GROUP BY machine_id) WHERE regression_s), '') || '.'
+    WHEN compared THEN 'No change in ' || counted(compared) || ' series' || iif(has_regression,
+      '; last regression ' || nights_ago || ' night' || iif(nights_ago = 1, '', 's') || ' ago', '') || '.'
     WHEN nights > 1 AND NOT EXISTS (SELECT 1 FROM page_machine WHERE analysed_night_id)
       THEN counted(series) || ' series in ' || counted(nights) || ' nights, not analysed yet.'
     ELSE 'First night: ' || (SELECT counted(count(night_s)) || ' of ' || counted(sum(has_result))

@@ -212,7 +212,9 @@ static const struct tk_config_key threshold_keys[] = {
 	             "errors of the series' own noise; `0%`: the noise alone decides." },
 	{ .name = "min_effect_time", .type = TK_CONFIG_TIME_NS,
 	  .offset = FIELD(thresholds.min_effect_ns), .max = 1, .fallback = "100ns",
-	  .summary = "changes by less time than this are never reported" },
+	  .summary = "changes by less time than this are never reported",
+	  .details = "Of the tracker's own measurements. The results of other tools have no least "
+	             "change in time." },
 	{ .name = "false_discovery_rate", .type = TK_CONFIG_FRACTION,
 	  .offset = FIELD(thresholds.fdr), .min = 0.0001, .max = 0.5, .fallback = "5%",
 	  .summary = "expected share of false alarms among the alarms of a night" },

@@ -75,8 +75,8 @@ void tk_verdict_accept(
 
 /* The clause of a fact; `otherwise`, where there is one, if number[number] is not above `above`.
  * {KIND INDEX} is a number of the fact: n 12, f 1.5, c a change with its sign, p and P a percentage
- * with and without a digit, s the s of a plural, v is or are, a an age. {d} is its day, {t} its
- * text, {r} the start of it, {A} its A/B runs. */
+ * with and without a digit, q a time in ns, s the s of a plural, v is or are, a an age. {d} is its
+ * day, {t} its text, {r} the start of it, {A} its A/B runs. */
 static const struct {
 	const char *text, *otherwise;
 	size_t number;
@@ -126,6 +126,8 @@ static const struct {
         [TK_FACT_STEP_RETRACTED] = {"retracted: the step of {d} lasted at most a week"},
         [TK_FACT_SHARED_STEP] = {"{c0} since {d}, together with the machine's other series"},
         [TK_FACT_CHANGED_BEFORE] = {"changed before this night", "changed before the range", 0, 0},
+        [TK_FACT_BELOW_MIN_TIME] =
+                {"changed by {q0}, less than thresholds.min_effect_time ({q1})"},
         [TK_FACT_MORE_NIGHTS] = {"{c0} may be noise; about {n1} more night{s1} needed"},
         [TK_FACT_WITHIN_NOISE] = {"{c0} is within this series' noise of {p1} between nights"},
         [TK_FACT_TOO_NOISY] = {"noise of {p0} between nights; minimum detectable change: {P1}"},
@@ -173,6 +175,9 @@ static void add_value(
 	case 'p':
 	case 'P':
 		tk_buf_add_printf(out, "%.*f %%", *value == 'p', percent);
+		break;
+	case 'q':
+		tk_buf_add_str(out, tk_format_value(x, "ns", buffer));
 		break;
 	case 's':
 		tk_buf_add_str(out, x == 1 ? "" : "s");

@@ -380,6 +380,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_RULE_BACK, "back", "back at the level before an alert") \
 	X(TK_RULE_FIXED, "fixed", "has a timing again after a failure") \
 	X(TK_RULE_SHARED_SHIFT, "shared-shift", "moved with the machine") \
+	X(TK_RULE_BELOW_FLOOR, "below-floor", "less time than thresholds.min_effect_time") \
 	X(TK_RULE_SUGGESTIVE, "suggestive", "a change that may be noise") \
 	X(TK_RULE_TOO_NOISY, "too-noisy", "only large changes would be seen") \
 	X(TK_RULE_NO_CHANGE, "no-change", "no rule found a change") \
@@ -423,6 +424,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_FACT_STEP_RETRACTED, "step-retracted", "time") \
 	X(TK_FACT_SHARED_STEP, "shared-step", "change; time") \
 	X(TK_FACT_CHANGED_BEFORE, "changed-before", "1: before the night, 0: before the range") \
+	X(TK_FACT_BELOW_MIN_TIME, "below-min-time", "change and least change in ns") \
 	X(TK_FACT_MORE_NIGHTS, "more-nights", "change, nights still needed") \
 	X(TK_FACT_WITHIN_NOISE, "within-noise", "change, noise of one night") \
 	X(TK_FACT_TOO_NOISY, "too-noisy", "noise of one night, minimum detectable change") \

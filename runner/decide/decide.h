@@ -98,8 +98,9 @@ struct tk_diff_range {
 };
 
 /* How much faster or slower the code became: the geometric mean of the changes of several series.
- * Rows that the environment changed or that cannot be compared do not count. Equal code and changes
- * from before the range count as no change; A/B runs count by what they measured. */
+ * Rows that the environment changed, that cannot be compared or are unsure, or whose direction is
+ * not known do not count. Equal code, changes from before the range and changes below a floor count
+ * as no change; A/B runs count by what they measured. */
 struct tk_diff_mean {
 	double change;   /* positive is worse; NAN: no row counts */
 	size_t rows;     /* that count */

@@ -293,12 +293,24 @@ static void gather_monitor(const struct tk_series_case *k, struct tk_evidence *e
 	        .retracted = monitor_step(k->retracted)};
 }
 
+/* A least change in time is about launches and clocks that the tracker knows: the results of other
+ * tools, which have a mode of their own, may be of any scale. */
+static double find_floor(const struct tk_analysis *set, const struct tk_series_case *k)
+{
+	enum tk_mode unused;
+
+	return tk_unit_from_name(k->series->unit) == TK_UNIT_NS &&
+	                       !tk_mode_parse(k->series->mode, &unused)
+	               ? set->options.min_effect_ns
+	               : 0;
+}
+
 void tk_evidence_gather(
         const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *out)
 {
 	*out = (struct tk_evidence){.options = &set->options,
 	        .better = k->series->better,
-	        .is_time_ns = tk_unit_from_name(k->series->unit) == TK_UNIT_NS,
+	        .min_effect_ns = find_floor(set, k),
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,
 	        .has_baseline = k->range != 0};

@@ -238,7 +238,8 @@ static double log_change(const struct tk_diff_row *r, bool *nightly)
 		return 0;
 	if (tk_diff_row_is_ab_confirmed(r))
 		return sign * log1p(r->ab.change);
-	if (r->verdict.decided_by == TK_RULE_CHANGED_BEFORE)
+	if (r->verdict.decided_by == TK_RULE_CHANGED_BEFORE ||
+	        r->verdict.decided_by == TK_RULE_BELOW_FLOOR)
 		return 0;
 	*nightly = true;
 	return sign * log(r->verdict.after.value / r->verdict.before.value);
@@ -249,8 +250,9 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 	const enum tk_verdict_status status = r->verdict.status;
 	bool nightly;
 
-	if (!tk_diff_row_is_compared(r) || status == TK_VERDICT_ENVIRONMENT ||
-	        status == TK_VERDICT_NOT_COMPARABLE)
+	if (!tk_diff_row_is_compared(r) || r->better == TK_BETTER_UNKNOWN ||
+	        status == TK_VERDICT_ENVIRONMENT || status == TK_VERDICT_NOT_COMPARABLE ||
+	        status == TK_VERDICT_UNSURE || status == TK_VERDICT_STALE)
 		return;
 	m->rows++;
 	m->sum += log_change(r, &nightly);

@@ -356,6 +356,19 @@ static void decide_too_noisy(const struct tk_evidence *e, struct tk_verdict *v)
 	tk_verdict_set_unsure(e, v);
 }
 
+static bool is_below_floor(const struct tk_evidence *e)
+{
+	return tk_evidence_is_below_floor(e, &e->adjusted.best);
+}
+
+static void add_floor(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_level_change *best = &e->adjusted.best;
+	const double by = exp(best->after) - exp(best->before);
+
+	tk_verdict_add_number(v, TK_FACT_BELOW_MIN_TIME, fabs(by), e->min_effect_ns);
+}
+
 static bool is_otherwise(const struct tk_evidence *e)
 {
 	return true;
@@ -373,6 +386,8 @@ const struct tk_rule tk_rules_steady[] = {
                 .decide = add_outcome_before},
         {TK_RULE_SHARED_SHIFT, is_shared_shift, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
                 .decide = add_shared_shift},
+        {TK_RULE_BELOW_FLOOR, is_below_floor, tk_verdict_set_step, TK_VERDICT_SAME,
+                .decide = add_floor},
         {TK_RULE_SUGGESTIVE, is_suggestive, tk_verdict_set_step, TK_VERDICT_UNSURE,
                 .decide = decide_suggestive},
         {TK_RULE_TOO_NOISY, is_too_noisy, tk_verdict_set_step, TK_VERDICT_UNSURE,

@@ -10,15 +10,26 @@
 
 bool tk_evidence_exceeds_threshold(const struct tk_evidence *e, double before, double after)
 {
-	if (e->is_time_ns && fabs(after - before) < e->options->min_effect_ns)
-		return false;
-	return fabs(log(after / before)) > log1p(e->options->min_effect);
+	return fabs(after - before) >= e->min_effect_ns &&
+	       fabs(log(after / before)) > log1p(e->options->min_effect);
+}
+
+static bool exceeds_noise(const struct tk_level_change *change)
+{
+	return fabs(change->after - change->before) > TK_NOISE_STANDARD_ERRORS * change->se;
 }
 
 bool tk_evidence_is_large(const struct tk_evidence *e, const struct tk_level_change *change)
 {
 	return tk_evidence_exceeds_threshold(e, exp(change->before), exp(change->after)) &&
-	       fabs(change->after - change->before) > TK_NOISE_STANDARD_ERRORS * change->se;
+	       exceeds_noise(change);
+}
+
+bool tk_evidence_is_below_floor(const struct tk_evidence *e, const struct tk_level_change *change)
+{
+	return exceeds_noise(change) && change->p <= SUGGESTIVE_P &&
+	       fabs(change->after - change->before) > log1p(e->options->min_effect) &&
+	       !tk_evidence_exceeds_threshold(e, exp(change->before), exp(change->after));
 }
 
 bool tk_evidence_is_suggestive(const struct tk_evidence *e, const struct tk_level_change *change)

@@ -141,7 +141,8 @@ struct tk_monitor_evidence {
 struct tk_evidence {
 	const struct tk_detect_options *options;
 	enum tk_better better;
-	bool is_time_ns;
+	/* Smaller changes are no change; 0: none. Of the tracker's own measurements alone. */
+	double min_effect_ns;
 	bool is_night; /* one night is analysed, not a range */
 
 	struct tk_run_evidence within;   /* newest run in the range */
@@ -183,6 +184,8 @@ struct tk_evidence {
 bool tk_evidence_exceeds_threshold(const struct tk_evidence *e, double before, double after);
 /* A change above the threshold that also exceeds the noise of the series. */
 bool tk_evidence_is_large(const struct tk_evidence *e, const struct tk_level_change *change);
+/* A change that exceeds the noise, but not the least change in time. */
+bool tk_evidence_is_below_floor(const struct tk_evidence *e, const struct tk_level_change *change);
 /* A large change that is unlikely by itself. With the correction for the other series of the night
  * it may still be chance. */
 bool tk_evidence_is_suggestive(const struct tk_evidence *e, const struct tk_level_change *change);
