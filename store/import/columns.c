@@ -45,10 +45,10 @@ static void set_identity(struct column *c, const char *word, size_t len, size_t 
 }
 
 /* A list of the format or of --identity, whose entries are "heading" or "heading=usual value". */
-static void find_in_list(struct column *c, const char *list, char separator, enum role role)
+static void find_in_list(struct column *c, const char *list, char separator, enum role role,
+        size_t rank)
 {
 	const char ends[] = {separator, '\0'};
-	size_t rank = role == IDENTITY && separator == ',' ? 1000 : 0;
 
 	for (size_t len; *list; list += len + (list[len] != '\0'), rank++) {
 		len = strcspn(list, ends);
@@ -69,8 +69,7 @@ static void find_in_format(
 	char *list;
 
 	for (size_t nth = 0; (list = tk_import_format_get(format, key, nth)); nth++) {
-		find_in_list(c, list, '|', role);
-		c->rank += c->role == IDENTITY && nth ? nth * 1000 : 0;
+		find_in_list(c, list, '|', role, nth * 1000);
 		free(list);
 	}
 }
@@ -100,7 +99,7 @@ struct tk_import_columns *tk_import_columns_new(
 		        .heading = tk_strdup(headings[c->count]), .at = c->count};
 		find_in_format(column, s->format, "identity", IDENTITY);
 		if (s->request->identity)
-			find_in_list(column, s->request->identity, ',', IDENTITY);
+			find_in_list(column, s->request->identity, ',', IDENTITY, SIZE_MAX / 2);
 		find_in_format(column, s->format, "columns", READ);
 		find_in_format(column, s->format, "attributes", ATTRIBUTE);
 		if (column->role == IDENTITY)

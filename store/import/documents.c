@@ -307,7 +307,7 @@ static int add_log(struct table *t, struct tk_error *err)
 
 	TRY(read_text(t->sink->file, &text, err));
 	const char *start = tk_import_find_heading(
-	        t->sink->format, tk_buf_cstr(&text), &matched);
+	        t->sink->format, tk_buf_cstr(&text), true, &matched);
 
 	if (!start)
 		return 0;
@@ -345,7 +345,7 @@ static int add_lines_of_text(struct table *t, struct tk_error *err)
 
 int tk_import_load(struct tk_import_sink *s, struct tk_buf *document, struct tk_error *err)
 {
-	const enum tk_import_reads reads = tk_import_format_reads(s->format);
+	const enum tk_import_reads reads = tk_import_format_reads(s->format, s->file);
 	struct table t = {.sink = s, .first_line = 1, .is_log = reads == TK_IMPORT_LOG};
 
 	if (reads == TK_IMPORT_UNKNOWN)

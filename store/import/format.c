@@ -1,9 +1,10 @@
 /* What the first lines of a format's file say of it ("-- key: value"), and which format a file has.
  *
  *   what      one line for people
- *   reads     json (default), csv, log (lines among which there are tables of CSV), text
+ *   reads     json (default), csv, log (lines among which there are tables of CSV), text; "a|b"
  *   detect    words that the start of a file has, those after "!" it has not; a line each way
  *   heading   patterns ("m|n|time*") of which one is a heading; of csv and log, each line one
+ *   beside    patterns of files that are beside the results and have none
  *   identity, columns, attributes   lists of headings (columns.c)
  *
  * A file is of the format with the most words or headings in it. */
@@ -22,7 +23,8 @@ static const struct tk_import_format readers[] = {
         {"asv",
                 "-- what: airspeed velocity: results/MACHINE/*.json, or the folder\n"
                 "-- detect: \"commit_hash\" \"results\"\n"
-                "-- detect: \"commit_hash\" \"env_name\"\n",
+                "-- detect: \"commit_hash\" \"env_name\"\n"
+                "-- beside: machine.json|benchmarks.json|asv.conf.json\n",
                 tk_import_read_asv, NULL}};
 #define READER_COUNT (sizeof(readers) / sizeof(readers[0]))
 
@@ -49,17 +51,6 @@ char *tk_import_format_get(const struct tk_import_format *format, const char *ke
 		return tk_strndup(word, (size_t)(line - word));
 	}
 	return NULL;
-}
-
-enum tk_import_reads tk_import_format_reads(const struct tk_import_format *format)
-{
-	static const char *const words[] = {"json", "csv", "log", "text"};
-	AUTO_TEXT reads = tk_import_format_get(format, "reads", 0);
-
-	for (size_t i = 0; reads && i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(words[i], reads))
-			return (enum tk_import_reads)i;
-	return reads ? TK_IMPORT_UNKNOWN : TK_IMPORT_JSON;
 }
 
 /* ---- detection ------------------------------------------------------------------------------- */
@@ -140,10 +131,9 @@ size_t tk_import_format_match(const struct tk_import_format *format, const char 
 }
 
 const char *tk_import_find_heading(
-        const struct tk_import_format *format, const char *text, size_t *matched)
+        const struct tk_import_format *format, const char *text, bool is_log, size_t *matched)
 {
 	const char **headings = tk_calloc(COLUMNS_MAX, sizeof(*headings)), *line = text;
-	const bool is_log = tk_import_format_reads(format) == TK_IMPORT_LOG;
 
 	for (*matched = 0; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		AUTO_TEXT copy = tk_strndup(line, strcspn(line, "\r\n"));
@@ -156,23 +146,62 @@ const char *tk_import_find_heading(
 	return *matched ? line : NULL;
 }
 
+/* Of several ways the first that fits what the file begins with, else the last. */
+enum tk_import_reads tk_import_format_reads(
+        const struct tk_import_format *format, const struct tk_import_file *f)
+{
+	static const char *const words[] = {"json", "csv", "log", "text"};
+	AUTO_TEXT reads = tk_import_format_get(format, "reads", 0);
+	const bool is_json = strchr("{[", f->head[strspn(f->head, " \t\r\n")]) != NULL;
+	enum tk_import_reads found = reads ? TK_IMPORT_UNKNOWN : TK_IMPORT_JSON;
+	size_t matched;
+
+	for (char *word = reads, *end; word; word = *end ? end + 1 : NULL) {
+		end = word + strcspn(word, "|");
+		found = TK_IMPORT_UNKNOWN;
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strlen(words[i]) == (size_t)(end - word) &&
+			        !strncmp(words[i], word, strlen(words[i])))
+				found = (enum tk_import_reads)i;
+		if (found == TK_IMPORT_JSON ? is_json
+		                            : (found == TK_IMPORT_CSV || found == TK_IMPORT_LOG) &&
+		                                      !is_json &&
+		                                      tk_import_find_heading(format, f->head,
+		                                              found == TK_IMPORT_LOG, &matched))
+			break;
+	}
+	return found;
+}
+
 static size_t count_matches(const struct tk_import_format *format, const struct tk_import_file *f)
 {
-	const enum tk_import_reads reads = tk_import_format_reads(format);
+	const enum tk_import_reads reads = tk_import_format_reads(format, f);
+	const bool is_markup = strchr("{[<", f->head[strspn(f->head, " \t\r\n")]) != NULL;
 	size_t best = 0, count;
 	char *words;
 
 	if (reads == TK_IMPORT_CSV || reads == TK_IMPORT_LOG) {
-		if (!strchr("{[<", f->head[strspn(f->head, " \t\r\n")]) || reads == TK_IMPORT_LOG)
-			tk_import_find_heading(format, f->head, &best);
+		if (!is_markup || reads == TK_IMPORT_LOG)
+			tk_import_find_heading(format, f->head, reads == TK_IMPORT_LOG, &best);
 		return best;
 	}
+	if (reads == TK_IMPORT_TEXT && is_markup && *f->head != '<')
+		return 0;
 	for (size_t nth = 0; (words = tk_import_format_get(format, "detect", nth)); nth++) {
 		count = count_words(f, words);
 		best = count > best ? count : best;
 		free(words);
 	}
 	return best;
+}
+
+bool tk_import_format_skips(const struct tk_import_format *format, const char *path)
+{
+	AUTO_TEXT list = tk_import_format_get(format, "beside", 0);
+	const char *slash = strrchr(path, '/');
+
+	return list && (tk_import_heading_matches(path, list) ||
+	                       tk_import_heading_matches(slash ? slash + 1 : path, list));
 }
 
 const struct tk_import_format *tk_import_format_guess(const struct tk_import_file *f)
@@ -188,6 +217,16 @@ const struct tk_import_format *tk_import_format_guess(const struct tk_import_fil
 		most = count;
 	}
 	return best;
+}
+
+const struct tk_import_format *tk_import_format_beside(const char *path)
+{
+	const struct tk_import_format *format;
+
+	for (size_t i = 0; (format = get_format(i)); i++)
+		if (tk_import_format_skips(format, path))
+			return format;
+	return NULL;
 }
 
 const struct tk_import_format *tk_import_format_find(const char *name)

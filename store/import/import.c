@@ -94,15 +94,6 @@ static int fail_unknown(const char *path, struct tk_error *err)
 	        tk_buf_cstr(&known));
 }
 
-/* Beside the results of asv there are files without any. */
-static bool is_beside_results(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-
-	return !strcmp(base, "machine.json") || !strcmp(base, "benchmarks.json") ||
-	       !strcmp(base, "asv.conf.json");
-}
-
 /* The file had no results. If it has the format, it is a run that measured nothing: it is skipped
  * and reported. Anything else is probably not the file that the user meant. */
 static int empty_file(struct tk_import_sink *sink, struct tk_error *err)
@@ -147,8 +138,10 @@ static int import_open_file(
 	const struct tk_import_format *guess = tk_import_format_guess(f);
 
 	sink->format = named ? named : guess;
-	if (is_beside_results(f->path) && !guess && (!named || !strcmp(named->name, "asv"))) {
-		sink->format = tk_import_format_find("asv");
+	if (!sink->format && !named)
+		sink->format = tk_import_format_beside(f->path);
+	if (sink->format && tk_import_format_skips(sink->format, f->path) &&
+	        (!guess || guess == sink->format)) {
 		sink->counts.files++;
 		return 0;
 	}

@@ -44,13 +44,17 @@ enum tk_import_reads {
 };
 /* The nth value of "-- key: value" of its first lines; NULL: none. Free it. */
 char *tk_import_format_get(const struct tk_import_format *format, const char *key, size_t nth);
-enum tk_import_reads tk_import_format_reads(const struct tk_import_format *format);
+enum tk_import_reads tk_import_format_reads(
+        const struct tk_import_format *format, const struct tk_import_file *file);
+/* Whether the file is one beside the results; the format that has such files, NULL: none. */
+bool tk_import_format_skips(const struct tk_import_format *format, const char *path);
+const struct tk_import_format *tk_import_format_beside(const char *path);
 /* How many lists of its headings are met by these; 0: not all. */
 size_t tk_import_format_match(
         const struct tk_import_format *format, const char *const *headings, size_t count);
 /* The first line of a table; of a log anywhere, else the first line. NULL: none. */
 const char *tk_import_find_heading(
-        const struct tk_import_format *format, const char *text, size_t *matched);
+        const struct tk_import_format *format, const char *text, bool is_log, size_t *matched);
 const char *tk_import_heading_name(const char *heading);
 bool tk_import_heading_matches(const char *heading, const char *patterns);
 

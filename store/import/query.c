@@ -195,11 +195,14 @@ int tk_import_read_document(struct tk_import_sink *s, struct tk_error *err)
 		}
 		if (!stmt)
 			break;
-		const int doc = sqlite3_bind_parameter_index(stmt, ":doc");
+		const int doc = sqlite3_bind_parameter_index(stmt, ":doc"),
+		          path = sqlite3_bind_parameter_index(stmt, ":path");
 
 		if (doc && document.data)
 			sqlite3_bind_text64(stmt, doc, document.data, document.len, SQLITE_STATIC,
 			        SQLITE_UTF8);
+		if (path)
+			sqlite3_bind_text(stmt, path, s->file->path, -1, SQLITE_STATIC);
 		status = run_statement(s, stmt, sql, err);
 		sqlite3_finalize(stmt);
 		TRY(status);

@@ -203,8 +203,8 @@ static void free_pattern(void *pattern)
 	free(pattern);
 }
 
-/* match(text, pattern, group): what the extended regular expression finds, NULL: nothing. */
-static void match_function(ARGS)
+/* capture(text, pattern, group): what the extended regular expression finds, NULL: nothing. */
+static void capture_function(ARGS)
 {
 	regmatch_t groups[10];
 	const int group = count > 2 ? sqlite3_value_int(v[2]) : 0;
@@ -215,7 +215,7 @@ static void match_function(ARGS)
 		pattern = tk_malloc(sizeof(*pattern));
 		if (regcomp(pattern, text_of(v[1]), REG_EXTENDED)) {
 			free(pattern);
-			sqlite3_result_error(context, "match: not a regular expression", -1);
+			sqlite3_result_error(context, "capture: not a regular expression", -1);
 			return;
 		}
 		sqlite3_set_auxdata(context, 1, pattern, free_pattern);
@@ -278,7 +278,7 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
 	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
-        {"rest", -1, rest_function}, {"match", -1, match_function},
+        {"rest", -1, rest_function}, {"capture", -1, capture_function},
         {"unit_in", 1, unit_in_function}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {

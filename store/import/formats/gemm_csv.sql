@@ -1,4 +1,4 @@
--- what: GEMM suites: problem columns, then time, GFLOPS, GB/s; CSV, or a log with it
+-- what: GEMM suites: sizes, then time, GFLOPS; CSV or log
 -- reads: log
 -- heading: m|n|k|problem_size|kernel
 -- heading: us|usec|time (us*|time_*|latency*|ms|time (ms)|runtime|*gb/s|*gbps|*tflops|*tflop/s|*gflops|*gflop/s|compilation_time

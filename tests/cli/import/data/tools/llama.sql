@@ -1,0 +1,38 @@
+CREATE TABLE IF NOT EXISTS llama_bench (
+  build_commit TEXT,
+  build_number TEXT,
+  cpu_info TEXT,
+  gpu_info TEXT,
+  backends TEXT,
+  model_filename TEXT,
+  model_type TEXT,
+  model_size TEXT,
+  model_n_params TEXT,
+  n_batch TEXT,
+  n_ubatch TEXT,
+  n_threads TEXT,
+  cpu_mask TEXT,
+  cpu_strict TEXT,
+  poll TEXT,
+  type_k TEXT,
+  type_v TEXT,
+  n_gpu_layers TEXT,
+  split_mode TEXT,
+  main_gpu TEXT,
+  no_kv_offload TEXT,
+  flash_attn TEXT,
+  tensor_split TEXT,
+  use_mmap TEXT,
+  embeddings TEXT,
+  n_prompt TEXT,
+  n_gen TEXT,
+  n_depth TEXT,
+  test_time TEXT,
+  avg_ns TEXT,
+  stddev_ns TEXT,
+  avg_ts TEXT,
+  stddev_ts TEXT
+);
+
+INSERT INTO llama_bench (build_commit, build_number, cpu_info, gpu_info, backends, model_filename, model_type, model_size, model_n_params, n_batch, n_ubatch, n_threads, cpu_mask, cpu_strict, poll, type_k, type_v, n_gpu_layers, split_mode, main_gpu, no_kv_offload, flash_attn, tensor_split, use_mmap, embeddings, n_prompt, n_gen, n_depth, test_time, avg_ns, stddev_ns, avg_ts, stddev_ts) VALUES ('abcdef01', '6000', 'CPU X', 'GPU Y', 'CUDA', 'models/a.gguf', 'llama 8B Q4_0', '4660000000', '8030000000', '2048', '512', '8', '0x0', '0', '50', 'f16', 'f16', '99', 'layer', '0', '0', '0', '0.00', '1', '0', '512', '0', '0', '2026-11-18T10:00:00Z', '70000000', '1', '7300.0', '9.0');
+INSERT INTO llama_bench (build_commit, build_number, cpu_info, gpu_info, backends, model_filename, model_type, model_size, model_n_params, n_batch, n_ubatch, n_threads, cpu_mask, cpu_strict, poll, type_k, type_v, n_gpu_layers, split_mode, main_gpu, no_kv_offload, flash_attn, tensor_split, use_mmap, embeddings, n_prompt, n_gen, n_depth, test_time, avg_ns, stddev_ns, avg_ts, stddev_ts) VALUES ('abcdef01', '6000', 'CPU X', 'GPU Y', 'CUDA', 'models/a.gguf', 'llama 8B Q4_0', '4660000000', '8030000000', '2048', '512', '8', '', '', '', 'q8_0', 'f16', '99', 'layer', '0', '0', '1', '0.00', '1', '0', '0', '128', '512', '2026-11-18T10:00:00Z', '1', '1', '116.0', '1.0');
