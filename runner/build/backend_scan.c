@@ -19,8 +19,8 @@ void tk_artifact_free(struct tk_artifact *a)
 {
 	if (!a)
 		return;
-	char *const texts[] = {a->dir, a->log_path, a->message, a->toolchain, a->upstream,
-	        a->revision, a->adapter, a->arch, a->flags};
+	char *const texts[] = {a->dir, a->log_path, a->message, a->same_as, a->toolchain,
+	        a->upstream, a->revision, a->adapter, a->arch, a->flags};
 	for (size_t i = 0; i < COUNT(texts); i++)
 		free(texts[i]);
 	for (size_t i = 0; i < a->backend_count; i++)
@@ -227,7 +227,7 @@ int tk_artifact_scan_backends(struct tk_artifact *a, const char *dir, struct tk_
 static int fill_installed(
         struct tk_artifact *a, const char *path, const char *name, struct tk_error *err)
 {
-	char **const texts[] = {&a->log_path, &a->message, &a->toolchain, &a->upstream,
+	char **const texts[] = {&a->log_path, &a->message, &a->same_as, &a->toolchain, &a->upstream,
 	        &a->revision, &a->adapter, &a->arch, &a->flags};
 	struct stat st;
 	struct tk_artifact_backend *b = a->backends = tk_calloc(1, sizeof *a->backends);

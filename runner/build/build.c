@@ -38,14 +38,17 @@ struct job {
 	char *temp, *at[PLACES];
 	struct tk_lock *lock; /* of `temp` where that has a fixed name; may be NULL */
 	struct tk_sandbox_mount mounts[MOUNTS_MAX];
-	bool is_mounted; /* the build sees them */
-	char *python;    /* of a package: what its virtual environment was made from; may be NULL */
-	char *ccache;    /* folder of ccache for this upstream */
+	bool is_mounted;        /* the build sees them */
+	struct tk_reads *reads; /* of the work tree; NULL: not recorded */
+	char *python; /* of a package: what its virtual environment was made from; may be NULL */
+	char *ccache; /* folder of ccache for this upstream */
 	struct tk_artifact *artifact;
+	const struct tk_build_key *key;
 };
 
 static void job_free(struct job *j)
 {
+	tk_reads_finish(j->reads, NULL, NULL, NULL);
 	tk_repo_remove_checkout(j->spec->repo, j->source);
 	if (j->temp)
 		tk_dir_remove(j->temp, NULL);
@@ -219,6 +222,7 @@ static void describe(struct job *j, const struct tk_build_key *key)
 	a->arch = tk_strdup(spec->arch ? spec->arch : "native");
 	a->flags = tk_strdup(value_or(spec->flags, ""));
 	a->message = tk_strdup("");
+	a->same_as = tk_strdup("");
 	a->built_s = tk_clock_now_s();
 	if (tk_repo_find_revision(spec->repo, spec->revision, &a->commit, NULL))
 		a->commit = (struct tk_revision){0};
@@ -227,114 +231,33 @@ static void describe(struct job *j, const struct tk_build_key *key)
 /* ---- running ---- */
 
 #define KERNEL_FACTS_DEADLINE_S 600
-#define ENV_MAX 63
-
-struct env {
-	char *vars[ENV_MAX + 1];
-	size_t count;
-};
-
-static int put_env(struct env *e, const char *name, const char *value, struct tk_error *err)
-{
-	if (e->count == ENV_MAX)
-		return tk_fail(err, TK_ECONFIG, "more than %d variables in `env`", ENV_MAX);
-	e->vars[e->count++] = tk_sprintf("%s=%s", name, value);
-	return TK_OK;
-}
-
-/* 0: unknown. */
-static uint64_t read_free_mib(void)
-{
-	unsigned long long kib = 0;
-	char line[256];
-	FILE *f = fopen("/proc/meminfo", "re");
-	while (f && fgets(line, sizeof line, f))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib >> 10;
-}
-
-/* The jobs of `spec`, or fewer where the adapter has a file `memory_per_job` and less memory is
- * free; at least one. */
-static int limit_jobs(const struct tk_build_spec *spec, unsigned *out, struct tk_error *err)
-{
-	AUTO(tk_buf) text = TK_BUF_INIT;
-	AUTO_TEXT path = tk_path_join(spec->adapter_dir, "memory_per_job");
-	unsigned long mib = 0;
-	*out = spec->jobs ? spec->jobs : 1;
-	if (!tk_file_exists(path))
-		return TK_OK;
-	TRY(tk_file_read(path, 4096, &text, err));
-	if (sscanf(tk_buf_cstr(&text), "%9lu", &mib) != 1 || !mib)
-		return tk_fail(err, TK_ECONFIG, "%s: expected a number of MiB above 0", path);
-	const uint64_t free_mib = read_free_mib(), fit = free_mib / mib;
-	if (free_mib && fit < *out)
-		*out = fit ? (unsigned)fit : 1;
-	return TK_OK;
-}
-
-#define NVIDIA_SMI_DEADLINE_S 20
-
-/* Of each NVIDIA card, such as "9.0 9.0"; "": there is none. A build cannot ask for it: the sandbox
- * hides the devices. */
-static void find_cuda_capabilities(char *out, size_t size)
-{
-	const char *const argv[] = {
-	        "nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader", NULL};
-	const struct tk_process_spec spec = {.argv = argv, .deadline_s = NVIDIA_SMI_DEADLINE_S};
-	struct tk_process_result result;
-	*out = '\0';
-	if (!tk_process_run(&spec, &result, NULL) && result.exit_code == 0) {
-		const char *text = tk_buf_cstr(&result.out);
-		snprintf(out, size, "%.*s", (int)strspn(text, "0123456789.\n"), text);
-		for (char *c = out; *c; c++)
-			*c = *c == '\n' ? ' ' : *c;
-	}
-	tk_process_result_free(&result);
-}
-
 /* Device code counts with its texts, such as the files of assertions. */
-static int put_prefix_map(const struct job *j, struct env *e, struct tk_error *err)
+static int put_prefix_map(const struct job *j, struct tk_build_env *e, struct tk_error *err)
 {
 	static const char name[] = "NVCC_PREPEND_FLAGS";
 	for (char *const *given = j->spec->env; given && *given; given++)
 		if (!strcmp(*given, name))
 			return TK_OK;
 	AUTO_TEXT map = tk_sprintf("-Xcompiler -ffile-prefix-map=%s=" FIXED, j->temp);
-	return put_env(e, name, map, err);
+	return tk_build_env_put(e, name, map, err);
 }
 
 /* What the adapter's program gets. A sandbox hides the user's home: the build has one of its own,
  * and a cache of compilers that no other upstream can write to. tk_code_hash_object() needs the
  * relocations to hash code without addresses. */
-static int make_env(const struct job *j, bool is_sandboxed, struct env *e, struct tk_error *err)
+static int make_env(
+        const struct job *j, bool is_sandboxed, struct tk_build_env *e, struct tk_error *err)
 {
-	const struct tk_build_spec *spec = j->spec;
-	const char *arch = value_or(spec->arch, "native");
-	char jobs[16], capabilities[256] = "";
-	unsigned job_count = 1;
-	if (strcmp(arch, "native") == 0)
-		find_cuda_capabilities(capabilities, sizeof capabilities);
-	TRY(limit_jobs(spec, &job_count, err));
-	snprintf(jobs, sizeof(jobs), "%u", job_count);
 	const struct {
-		const char *name, *value;
-	} vars[] = {{"TK_SRC", seen(j, j->source)}, {"TK_OUT", seen(j, j->at[OUT])},
-	        {"TK_KERNELS", seen(j, j->kernels_dir)}, {"TK_JOBS", jobs}, {"TK_ARCH", arch},
-	        {"TK_CUDA_CAPABILITIES", capabilities}, {"TK_FLAGS", value_or(spec->flags, "")},
-	        {"CC", value_or(getenv("CC"), "cc")}, {"CXX", value_or(getenv("CXX"), "c++")},
-	        {"LDFLAGS", "-Wl,--emit-relocs"}, {"TMPDIR", seen(j, j->at[TMP])},
-	        {"TK_PROBLEMS", seen(j, j->at[PROBLEMS])}, {"TK_ADAPTER", seen(j, j->adapter_dir)},
-	        {"SOURCE_DATE_EPOCH", "315532800"}, {"HOME", seen(j, j->at[TMP])},
-	        {"CCACHE_DIR", seen(j, j->ccache)}, {"CCACHE_TEMPDIR", seen(j, j->at[TMP])}};
+		const char *name, *path;
+	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->at[OUT]}, {"TK_KERNELS", j->kernels_dir},
+	        {"TMPDIR", j->at[TMP]}, {"TK_PROBLEMS", j->at[PROBLEMS]},
+	        {"TK_ADAPTER", j->adapter_dir}, {"HOME", j->at[TMP]}, {"CCACHE_DIR", j->ccache},
+	        {"CCACHE_TEMPDIR", j->at[TMP]}};
 	const size_t private_count = 3, count = sizeof vars / sizeof *vars;
-	for (char *const *name = spec->env; name && *name; name++)
-		if (getenv(*name))
-			TRY(put_env(e, *name, getenv(*name), err));
+	TRY(tk_build_env_add(e, j->spec, err));
 	for (size_t i = 0; i < count - (is_sandboxed ? 0 : private_count); i++)
-		TRY(put_env(e, vars[i].name, vars[i].value, err));
+		TRY(tk_build_env_put(e, vars[i].name, seen(j, vars[i].path), err));
 	return j->is_mounted ? TK_OK : put_prefix_map(j, e, err);
 }
 
@@ -467,8 +390,8 @@ static void write_kernel_facts(const struct job *j, struct tk_process_spec proc)
 }
 
 /* Runs the adapter in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
-static int run_adapter(struct job *j, struct tk_process_spec *proc, struct env *env, bool *again,
-        struct tk_error *err)
+static int run_adapter(struct job *j, struct tk_process_spec *proc, struct tk_build_env *env,
+        bool *again, struct tk_error *err)
 {
 	AUTO(tk_process_result) result = {0};
 	TRY(new_sandbox(j, &proc->sandbox, err));
@@ -494,8 +417,11 @@ static int run(struct job *j, struct tk_error *err)
 	const char *const disk[] = {
 	        j->at[OUT], j->at[BUILD], j->at[TMP], j->source, j->ccache, NULL};
 	int status = TK_OK;
+	/* what is read of a package does not tell what another version has */
+	if (j->spec->repo->kind != TK_REPO_PACKAGE)
+		j->reads = tk_reads_start(j->source);
 	for (bool again = true; !status && again;) {
-		struct env env = {.count = 0};
+		struct tk_build_env env = {.count = 0};
 		struct tk_cgroup *cgroup = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX);
 		again = false;
 		struct tk_process_spec proc = {.env = (const char *const *)env.vars,
@@ -512,8 +438,7 @@ static int run(struct job *j, struct tk_error *err)
 		status = run_adapter(j, &proc, &env, &again, err);
 		tk_sandbox_free(proc.sandbox);
 		tk_cgroup_free(cgroup);
-		for (size_t i = 0; i < env.count; i++)
-			free(env.vars[i]);
+		tk_build_env_free(&env);
 	}
 	return status;
 }
@@ -531,6 +456,9 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 			tk_artifact_backend_free(&a->backends[--a->backend_count]);
 		TRY(tk_dir_remove(lib, err));
 	}
+	AUTO_TEXT reads = a->status == TK_BUILD_OK ? tk_reads_path(j->at[COLLECTED]) : NULL;
+	TRY(tk_reads_finish(j->reads, j->key->recipe, reads, err));
+	j->reads = NULL;
 	TRY(tk_build_collect_log(j->at[LOG], log, OUTPUT_MAX_BYTES, err));
 	a->size_bytes = tk_dir_size(j->at[COLLECTED]);
 	TRY(tk_manifest_write(a, j->at[COLLECTED], err));
@@ -543,7 +471,7 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 static int build_revision(const struct tk_build_spec *spec, const char *kernels_dir,
         const struct tk_build_key *key, struct tk_artifact **out, struct tk_error *err)
 {
-	AUTO(job) j = {.spec = spec, .kernels_dir = kernels_dir};
+	AUTO(job) j = {.spec = spec, .kernels_dir = kernels_dir, .key = key};
 	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->repo->name,
 	        spec->revision);
 	j.adapter_dir = tk_path_make_absolute(spec->adapter_dir);
@@ -584,8 +512,10 @@ int tk_artifact_build(
 	if (status)
 		return tk_error_add_context(err, "%s", spec->repo->name);
 	TRY(tk_cache_lock(spec->cache_dir, key.hex, find_wait_s(spec), &lock, err));
-	return find_cached(spec, key.hex, out) ? TK_OK
-	                                       : build_revision(spec, kernels_dir, &key, out, err);
+	if (find_cached(spec, key.hex, out))
+		return TK_OK;
+	TRY(tk_build_reuse(spec, &key, out, err));
+	return *out ? TK_OK : build_revision(spec, kernels_dir, &key, out, err);
 }
 
 int tk_artifact_find(

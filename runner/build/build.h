@@ -1,6 +1,6 @@
 /* revision -> artifact: a relocatable folder of backends, in a cache that is addressed by content.
  *
- *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log
+ *   <cache>/artifacts/<key>/manifest.json, lib/tk_backend_<name>.so, build.log, reads.txt
  *   key = sha256(upstream, revision, submodules, the adapter's files and inputs, tracker_abi.h,
  *                toolchain, flags, arch)
  *
@@ -74,7 +74,10 @@ struct tk_artifact {
 	bool cached;          /* found in the cache, not built now */
 	char *dir, *log_path; /* absolute */
 	char *message;        /* the error that made the build fail; "" */
-	char *toolchain;      /* "gcc 12.2.0, cmake 3.25.1" */
+	/* The revision that was built: nothing that its build read is another one at this
+	 * revision. "": this one. */
+	char *same_as;
+	char *toolchain; /* "gcc 12.2.0, cmake 3.25.1" */
 	char *upstream, *revision, *adapter, *arch,
 	        *flags;            /* of the spec; "" for an installed one */
 	struct tk_revision commit; /* for machines without the repository; id "": unknown */
@@ -85,7 +88,10 @@ struct tk_artifact {
 	size_t backend_count;
 };
 
-/* TK_OK also for a failed build: see the status. Failed builds are cached too, and tried again
+/* A commit that changes nothing of what a build in the cache read (reads.txt) gets the artifact of
+ * that one, without a checkout.
+ *
+ * TK_OK also for a failed build: see the status. Failed builds are cached too, and tried again
  * after a day. An error means that there was no attempt: no such revision, no disk, cancelled. */
 int tk_artifact_build(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);

@@ -9,12 +9,42 @@ struct tk_lock;
 /* key.c */
 struct tk_build_key {
 	char hex[TK_HASH_HEX_SIZE];
-	char *toolchain; /* "gcc 12.2.0, cmake 3.25.1" */
+	char recipe[TK_HASH_HEX_SIZE]; /* the key without the revision */
+	char *toolchain;               /* "gcc 12.2.0, cmake 3.25.1" */
 };
 /* TK_ENOTFOUND: a tool of the adapter is not installed. */
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err);
 void tk_build_key_free(struct tk_build_key *key);
+
+/* environment.c: "NAME=value" of the adapter's program, ended by NULL */
+#define TK_BUILD_ENV_MAX 63
+struct tk_build_env {
+	char *vars[TK_BUILD_ENV_MAX + 1];
+	size_t count;
+};
+int tk_build_env_put(
+        struct tk_build_env *e, const char *name, const char *value, struct tk_error *err);
+int tk_build_env_add(
+        struct tk_build_env *e, const struct tk_build_spec *spec, struct tk_error *err);
+void tk_build_env_free(struct tk_build_env *e);
+
+/* reads.c: records which files of a folder are read from now on. NULL: it cannot be watched. */
+struct tk_reads *tk_reads_start(const char *dir);
+/* Writes the list to `path` (NULL: nowhere), unless it is not whole. Frees `reads`, which may be
+ * NULL. */
+int tk_reads_finish(
+        struct tk_reads *reads, const char *recipe, const char *path, struct tk_error *err);
+char *tk_reads_path(const char *artifact_dir); /* of the list */
+bool tk_reads_has_recipe(const char *path, const char *recipe);
+/* *out: the first change that matters to a build that read these files; NULL: there is none. */
+int tk_reads_find_change(const char *path, const struct tk_changes *changes,
+        const struct tk_change **out, struct tk_error *err);
+
+/* same_code.c: the artifact of the spec, made from one of another commit without a build. *out is
+ * NULL where none is known to have the same code. */
+int tk_build_reuse(const struct tk_build_spec *spec, const struct tk_build_key *key,
+        struct tk_artifact **out, struct tk_error *err);
 
 /* cache.c */
 bool tk_build_key_is_valid(const char *key);
@@ -59,7 +89,8 @@ void tk_stable_text(const char *text, size_t len, struct tk_buf *out);
 char *tk_stable_name(const char *name);
 
 /* output.c. TK_EDATA: something is no regular file, folder or link within its folder, or all
- * together is larger than max_bytes. build.log and manifest.json at the top are left out. */
+ * together is larger than max_bytes. The tracker's own files at the top
+ * (build.log, manifest.json, reads.txt) are left out. */
 int tk_build_collect(const char *from, const char *to, uint64_t max_bytes, struct tk_error *err);
 int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, struct tk_error *err);
 

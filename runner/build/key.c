@@ -228,10 +228,8 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 {
 	const char *arch = spec->arch ? spec->arch : "native";
 	AUTO_TEXT abi = tk_path_join(kernels_dir, "abi/tracker_abi.h");
-	tk_hash_add_str(h, "tracker artifact 2");
 	tk_hash_add_str(
 	        h, spec->repo->name); /* the manifest has it: a build belongs to one upstream */
-	tk_hash_add_str(h, spec->revision);
 	char *const *submodules = spec->repo->submodules;
 	tk_hash_add_i64(h, submodules && *submodules);
 	for (; submodules && *submodules; submodules++)
@@ -263,8 +261,12 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err)
 {
-	struct tk_hash *h = tk_hash_new();
-	const int status = add_all(h, spec, kernels_dir, &out->toolchain, err);
-	tk_hash_finish(h, out->hex);
+	struct tk_hash *recipe = tk_hash_new(), *all = tk_hash_new();
+	const int status = add_all(recipe, spec, kernels_dir, &out->toolchain, err);
+	tk_hash_finish(recipe, out->recipe);
+	tk_hash_add_str(all, "tracker artifact 2");
+	tk_hash_add_str(all, out->recipe);
+	tk_hash_add_str(all, spec->revision);
+	tk_hash_finish(all, out->hex);
 	return status;
 }

@@ -10,7 +10,8 @@
 /* A member of an object, and where it is in the struct. */
 struct member {
 	const char *name;
-	enum { END, TEXT, LINE, HASH, STATUS, INT, SECONDS } kind; /* LINE: TEXT in a char[] */
+	/* LINE: TEXT in a char[]; OPTIONAL: TEXT, "" where it is missing */
+	enum { END, TEXT, OPTIONAL, LINE, HASH, STATUS, INT, SECONDS } kind;
 	size_t offset, size;
 	int64_t least; /* INT */
 };
@@ -27,6 +28,7 @@ static const struct member artifact_members[] = {
         {"flags", TEXT, AT(tk_artifact, flags), 0},
         {"toolchain", TEXT, AT(tk_artifact, toolchain), 0},
         {"message", TEXT, AT(tk_artifact, message), 0},
+        {"same_as", OPTIONAL, AT(tk_artifact, same_as), 0},
         {"wall_s", SECONDS, AT(tk_artifact, wall_s), 0},
         {"size_bytes", INT, AT(tk_artifact, size_bytes), 0},
         {"built_s", INT, AT(tk_artifact, built_s), 0},
@@ -97,9 +99,11 @@ static int read_member(const json_t *o, const struct member *m, void *row, struc
 			memcpy(to, text, TK_HASH_HEX_SIZE);
 		else
 			expected = "a SHA-256 hash";
+	} else if (m->kind == OPTIONAL && !v) {
+		*(char **)to = tk_strdup("");
 	} else if (!text) {
 		expected = "a text";
-	} else if (m->kind == TEXT) {
+	} else if (m->kind == TEXT || m->kind == OPTIONAL) {
 		*(char **)to = copy_text(text);
 	} else {
 		tk_text_copy_line(to, m->size, text);
@@ -241,6 +245,7 @@ static json_t *make_value(const struct member *m, const void *row)
 	const void *at = (const char *)row + m->offset;
 	switch (m->kind) {
 	case TEXT:
+	case OPTIONAL:
 		return json_string(*(char *const *)at);
 	case STATUS:
 		return json_string(tk_build_status_name(*(const enum tk_build_status *)at));

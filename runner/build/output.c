@@ -98,7 +98,8 @@ static int copy_entry(struct collect *c, int from, int to, const char *name, int
 /* The tracker's own files at the top; an adapter's files of these names are left out. */
 static bool is_own(const char *name, int depth)
 {
-	return depth == 0 && (!strcmp(name, "build.log") || !strcmp(name, "manifest.json"));
+	return depth == 0 && (!strcmp(name, "build.log") || !strcmp(name, "manifest.json") ||
+	                             !strcmp(name, "reads.txt"));
 }
 
 static int copy_folder(struct collect *c, int from, int to, int depth)

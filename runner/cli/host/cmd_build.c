@@ -32,14 +32,15 @@ static json_t *artifact_json(const struct tk_artifact *a)
 		        json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path,
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return json_pack("{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o}", "key",
+	return json_pack("{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o}", "key",
 	        tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
 	        tk_json_text(a->revision), "status", tk_build_status_name(a->status), "cached",
-	        a->cached, "message", tk_json_text(a->message), "adapter", tk_json_text(a->adapter),
-	        "arch", tk_json_text(a->arch), "flags", tk_json_text(a->flags), "toolchain",
-	        tk_json_text(a->toolchain), "log", tk_json_text(a->log_path), "wall_s",
-	        tk_json_number(a->wall_s), "size_bytes", (json_int_t)a->size_bytes, "built",
-	        tk_time_to_json(a->built_s), "backends", backends);
+	        a->cached, "same_as", tk_json_text(a->same_as), "message", tk_json_text(a->message),
+	        "adapter", tk_json_text(a->adapter), "arch", tk_json_text(a->arch), "flags",
+	        tk_json_text(a->flags), "toolchain", tk_json_text(a->toolchain), "log",
+	        tk_json_text(a->log_path), "wall_s", tk_json_number(a->wall_s), "size_bytes",
+	        (json_int_t)a->size_bytes, "built", tk_time_to_json(a->built_s), "backends",
+	        backends);
 }
 
 static const char *status_color(const json_t *row)
@@ -60,6 +61,7 @@ static const struct tk_column result_columns[] = {
         {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject"},
         {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
         {"CACHED", TK_COLUMN_DROP(2), "[{?key}[{?cached}yes][{!cached}no]]"},
+        {"SAME AS", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "same_as", TK_SHOW_SHORT},
         ARTIFACT_COLUMNS(1),
         {0},
 };
