@@ -35,7 +35,7 @@ CREATE TEMP VIEW resolution_v AS
     u.name AS upstream, u.kind AS upstream_kind, u.url AS upstream_url,
     ifnull(v.rev, '') AS rev, ifnull(v.subject, '') AS subject, ifnull(v.author, '') AS author,
     v.commit_time_s, v.author_time_s, b.status AS build_status, b.message AS build_message,
-    b.artifact_key
+    b.artifact_key, b.arch AS build_arch, b.flags AS build_flags, b.toolchain AS build_toolchain
   FROM resolution r JOIN upstream u ON u.id = r.upstream_id
     LEFT JOIN revision v ON v.id = r.revision_id LEFT JOIN build b ON b.id = r.build_id;
 

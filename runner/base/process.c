@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 
 #define CAPTURE_DEFAULT ((size_t)16 << 20)
 #define STDERR_TAIL 8192
-#define GRACE_NS 2000000000
+#define GRACE_NS 1000000000
 #define LOOK_AROUND_MS 200 /* how late a SIGINT is seen that came just before poll() */
 #define TREE_INTERVAL_NS INT64_C(5000000000)
 #define LIMITS_INTERVAL_NS INT64_C(200000000)
@@ -461,10 +462,13 @@ static int watch(
 static void finish(struct child *c, const struct tk_process_spec *spec, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
+	struct rusage used = {0};
 	int raw = 0;
 
 	kill_all(spec, c);
-	waitpid(c->pid, &raw, 0);
+	wait4(c->pid, &raw, 0, &used);
+	r->cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 	if (!r->exceeded && tk_cgroup_is_out_of_memory(spec->cgroup))
 		r->exceeded = TK_LIMIT_MEMORY;
 	raw = tk_sandbox_wait_status(spec->sandbox, raw);

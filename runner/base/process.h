@@ -28,7 +28,7 @@ struct tk_process_spec {
 	const char *log_path;    /* stdout and stderr are appended there; NULL: stdout is captured,
 	                            stderr kept (its tail) */
 	size_t capture_max;      /* bytes of stdout kept; 0: 16 MiB; more is TK_EDATA */
-	double deadline_s; /* 0: none; at the deadline the whole process group gets SIGTERM, 2 s
+	double deadline_s; /* 0: none; at the deadline the whole process group gets SIGTERM, 1 s
 	                      later SIGKILL */
 	uint64_t memory_limit_bytes; /* RLIMIT_AS of every process of the child; 0: none */
 	int nice;
@@ -54,6 +54,7 @@ struct tk_process_result {
 	bool timed_out;
 	enum tk_process_limit exceeded;
 	double wall_s;
+	double cpu_s; /* user and system, of it and of its descendants that were waited for */
 	struct tk_buf out; /* stdout, if there is no log_path */
 	struct tk_buf err; /* the last 8 KiB of stderr, if there is no log_path */
 };

@@ -407,6 +407,7 @@ static int run_adapter(struct job *j, struct tk_process_spec *proc, struct tk_bu
 	if (*again)
 		return TK_OK;
 	j->artifact->wall_s = result.wall_s;
+	j->artifact->cpu_s = result.cpu_s;
 	if (is_success)
 		write_kernel_facts(j, *proc);
 	return record_result(j, proc, &result, err);

@@ -82,7 +82,7 @@ struct tk_artifact {
 	        *flags;            /* of the spec; "" for an installed one */
 	struct tk_revision commit; /* for machines without the repository; id "": unknown */
 	int64_t built_s;           /* time of the build */
-	double wall_s;             /* duration of the build */
+	double wall_s, cpu_s;      /* of the build; cpu_s is 0 where it is unknown */
 	int64_t size_bytes;
 	struct tk_artifact_backend *backends;
 	size_t backend_count;

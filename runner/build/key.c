@@ -58,18 +58,20 @@ static const char *find_program(const char *tool)
 	return program && *program ? program : tool;
 }
 
-/* The first word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0".
- */
+/* The last word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0",
+ * "13.0.88" of "release 13.0, V13.0.88", "6.1.40091" of "HIP version: 6.1.40091-a8dbc0c19". */
 static void parse_version(const char *line, char *out, size_t size)
 {
 	const char *best = "";
 	size_t best_len = 0;
 	for (const char *p = line; *p;) {
 		p += strspn(p, " (,");
-		const size_t len = strcspn(p, " (),"), digits = strspn(p, "0123456789.");
-		if (digits == len && memchr(p, '.', len) && isdigit((unsigned char)*p)) {
+		const size_t v = p[0] == 'V' && isdigit((unsigned char)p[1]);
+		const size_t len = strcspn(p, " (),") - v, digits = strspn(p += v, "0123456789.");
+		if ((digits == len || p[digits] == '-') && memchr(p, '.', digits) &&
+		        isdigit((unsigned char)*p)) {
 			best = p;
-			best_len = len;
+			best_len = digits;
 		}
 		p += len;
 		p += strspn(p, ")");
@@ -114,7 +116,7 @@ static int add_tool(struct tk_hash *h, struct tk_buf *text, const char *tool, st
 	const bool optional = tool[0] == '?';
 	tool += optional;
 	AUTO(tk_buf) answer = TK_BUF_INIT;
-	char line[512], version[64];
+	char line[512], version[64] = "";
 	const char *program = find_program(tool);
 	if (tool[0] == '-' ||
 	        tool[strspn(tool,
@@ -129,12 +131,19 @@ static int add_tool(struct tk_hash *h, struct tk_buf *text, const char *tool, st
 		return tk_fail(
 		        err, TK_ENOTFOUND, "the program %s is needed and not installed", program);
 	TRY(status);
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(tk_buf_cstr(&answer), "\n"),
-	        tk_buf_cstr(&answer));
-	parse_version(line, version, sizeof(version));
+	/* nvcc has it in a later line */
+	char family[64] = "";
+	for (const char *p = tk_buf_cstr(&answer); *p && (!*family || !*version);) {
+		const size_t len = strcspn(p, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, p);
+		parse_version(line, version, sizeof(version));
+		if (!*family)
+			snprintf(family, sizeof(family), "%s", find_family(tool, line));
+		p += len + (p[len] == '\n');
+	}
 	tk_hash_add_str(h, tool);
 	tk_hash_add_str(h, tk_buf_cstr(&answer));
-	tk_buf_add_printf(text, "%s%s%s%s", text->len ? ", " : "", find_family(tool, line),
+	tk_buf_add_printf(text, "%s%s%s%s", text->len ? ", " : "", *family ? family : tool,
 	        *version ? " " : "", version);
 	return TK_OK;
 }

@@ -10,8 +10,8 @@
 /* A member of an object, and where it is in the struct. */
 struct member {
 	const char *name;
-	/* LINE: TEXT in a char[]; OPTIONAL: TEXT, "" where it is missing */
-	enum { END, TEXT, OPTIONAL, LINE, HASH, STATUS, INT, SECONDS } kind;
+	/* LINE: TEXT in a char[]; OPTIONAL: TEXT, "" where it is missing; NEWER: SECONDS, then 0 */
+	enum { END, TEXT, OPTIONAL, LINE, HASH, STATUS, INT, SECONDS, NEWER } kind;
 	size_t offset, size;
 	int64_t least; /* INT */
 };
@@ -30,6 +30,7 @@ static const struct member artifact_members[] = {
         {"message", TEXT, AT(tk_artifact, message), 0},
         {"same_as", OPTIONAL, AT(tk_artifact, same_as), 0},
         {"wall_s", SECONDS, AT(tk_artifact, wall_s), 0},
+        {"cpu_s", NEWER, AT(tk_artifact, cpu_s), 0},
         {"size_bytes", INT, AT(tk_artifact, size_bytes), 0},
         {"built_s", INT, AT(tk_artifact, built_s), 0},
         {0},
@@ -87,7 +88,9 @@ static int read_member(const json_t *o, const struct member *m, void *row, struc
 			        "\"%s\" is missing or not a whole number of at least %lld", m->name,
 			        (long long)m->least);
 		*(int64_t *)to = json_integer_value(v);
-	} else if (m->kind == SECONDS) {
+	} else if (m->kind == NEWER && !v) {
+		*(double *)to = 0;
+	} else if (m->kind == SECONDS || m->kind == NEWER) {
 		*(double *)to = json_number_value(v);
 		if (!json_is_number(v) || !(json_number_value(v) >= 0))
 			expected = "a number of seconds";
@@ -252,6 +255,7 @@ static json_t *make_value(const struct member *m, const void *row)
 	case INT:
 		return json_integer(*(const int64_t *)at);
 	case SECONDS:
+	case NEWER:
 		return json_real(*(const double *)at);
 	default: {
 		AUTO_TEXT clean = copy_text(at);

@@ -230,7 +230,9 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
 	        .report = report};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	*report = (struct tk_night_report){.complete = true};
-	int status = tk_past_list_read(config, store, backfill, &b.list, err);
+	int status = tk_device_check_names(config->devices, err);
+	if (!status)
+		status = tk_past_list_read(config, store, backfill, &b.list, err);
 	if (!status && !backfill->same_code && !(status = build_open(&b, err)))
 		tk_past_list_mark_same(&b.list);
 	report_left_out(&b);

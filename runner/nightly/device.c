@@ -243,6 +243,32 @@ bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index,
 	return false;
 }
 
+static bool is_device_name(const char *name)
+{
+	char kind[48];
+	const size_t len = strcspn(name, ":");
+	snprintf(kind, sizeof kind, "%.*s", (int)len, name);
+	return strcmp(name, "all") == 0 || strspn(name, "0123456789") == strlen(name) ||
+	       strchr(name, '-') || /* a UUID */
+	       (tk_device_kind_from_name(kind) != TK_DEVICE_OTHER &&
+	               (!name[len] ||
+	                       (name[len + 1] &&
+	                               !name[len + 1 + strspn(name + len + 1, "0123456789")])));
+}
+
+int tk_device_check_names(char *const *names, struct tk_error *err)
+{
+	for (; *names; names++)
+		if (!is_device_name(*names))
+			return tk_fail(err, TK_EUSAGE,
+			        "\"%s\" is not a device; expected all, a kind (cpu, cuda, hip), "
+			        "one of "
+			        "a kind (cuda:0), a number or a UUID; `tracker doctor` lists the "
+			        "devices",
+			        *names);
+	return TK_OK;
+}
+
 /* ---- stage "probe" ---- */
 
 /* Finds the selected devices of this machine and stores them with their environment.
@@ -416,6 +442,8 @@ static int probe_kind(struct tk_night *n, const struct tk_module *layer, struct 
 int tk_night_probe(struct tk_night *n, struct tk_error *err)
 {
 	AUTO_TEXT logs = tk_path_join(n->config->cache_dir, "logs");
+	if (n->device_count) /* done before the night was stored */
+		return TK_OK;
 	TRY(tk_dir_create(logs, err));
 	for (size_t i = 0; i < n->modules->device_count; i++)
 		TRY(probe_kind(n, &n->modules->devices[i], err));

@@ -227,6 +227,18 @@ static int finish_night(struct tk_night *n, int status, struct tk_error *err)
 	return !status && n->report->stages_failed > failed ? close_night(n, status, err) : status;
 }
 
+/* Before anything is stored: a mistyped name makes no failed night. Configured devices that are
+ * gone make one. */
+static int check_devices(struct tk_night *n, struct tk_error *err)
+{
+	char *const *given = n->options->devices;
+	TRY(tk_device_check_names(given ? given : n->config->devices, err));
+	if (!given)
+		return TK_OK;
+	TRY(tk_night_put_machine(n, err));
+	return tk_night_probe(n, err);
+}
+
 int tk_night_run(const struct tk_config *config, struct tk_store *store,
         const struct tk_night_options *options, struct tk_night_report *report,
         struct tk_error *err)
@@ -247,6 +259,8 @@ int tk_night_run(const struct tk_config *config, struct tk_store *store,
 	        LOCK_WAIT_LEAST_S);
 	if (!status)
 		status = tk_modules_load(options->program, &n.modules, err);
+	if (!status && !copy.resume)
+		status = check_devices(&n, err);
 	if (!status)
 		status = tk_night_start(&n, &copy, err);
 	if (!status) {

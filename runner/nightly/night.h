@@ -175,6 +175,9 @@ void tk_night_device_close(struct tk_night_device *d);
  * device has none. names: NULL-terminated. */
 bool tk_device_is_selected(char *const *names, const char *kind, uint32_t index, const char *uuid);
 
+/* TK_EUSAGE: one of the names can be none. */
+int tk_device_check_names(char *const *names, struct tk_error *err);
+
 /* ---- commands outside of a night (night_start.c) ---- */
 
 /* A command that measures (bisect, confirm): the lock of the history, modules and devices. */

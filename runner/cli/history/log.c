@@ -31,6 +31,7 @@ static const char nights_sql[] =
         "  FROM night_v v WHERE ?4 IN (0, id) AND NOT (?2 AND status = 'complete')"
         "  ORDER BY as_of_s DESC, id DESC LIMIT ?3)"
         " SELECT n.id, n.uid, n.machine, n.kind, n.state AS status, n.as_of_s AS \"as_of:time\","
+        "  iif(n.as_of_s <> n.started_s, n.as_of_s, NULL) AS \"dated:time\","
         "  n.started_s AS \"started:time\", n.finished_s AS \"finished:time\","
         "  n.finished_s - n.started_s AS wall_s, n.tracker_version, n.config_hash,"
         "  n.summary AS \"summary:json\","
@@ -69,6 +70,8 @@ static const char stages_sql[] =
 
 static const char upstreams_sql[] =
         "SELECT upstream, status, rev AS \"revision:text\", subject AS \"subject:text\","
+        "  commit_time_s AS \"committed:time\", build_arch AS \"arch:text\","
+        "  build_flags AS \"flags:text\", build_toolchain AS \"toolchain:text\","
         "  build_status AS build, CASE WHEN message <> '' THEN message"
         "  ELSE ifnull(build_message, '') END AS message"
         " FROM resolution_v WHERE night_id = ?1 ORDER BY upstream";
@@ -152,6 +155,7 @@ static const struct tk_column night_columns[] = {
         {"STARTED (UTC)", 0, "started", TK_SHOW_MINUTE},
         {"MACHINE", TK_COLUMN_CUT | TK_COLUMN_DROP(3), "machine"},
         {"KIND", TK_COLUMN_DROP(6), "kind"},
+        {"DATED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), "dated", TK_SHOW_DAY},
         {"STATUS", 0, "status", 0, color_status},
         {"WALL", COUNT(TK_COLUMN_DROP(7)), "{wall_s:duration|-}"},
         {"NEW", COUNT(TK_COLUMN_DROP(2)), "new_revisions"},
@@ -182,7 +186,10 @@ static const struct tk_column upstream_columns[] = {
         {"STATUS", 0, "status", 0, color_upstream},
         {"REVISION", TK_COLUMN_OPTIONAL, "revision", TK_SHOW_SHORT},
         {"SUBJECT", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL, "subject"},
+        {"COMMITTED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), "committed", TK_SHOW_DAY},
         {"BUILD", TK_COLUMN_OPTIONAL, "build"},
+        {"ARCH", TK_COLUMN_VARIED | TK_COLUMN_DROP(2), "arch"},
+        {"FLAGS", TK_COLUMN_OPTIONAL | TK_COLUMN_CUT | TK_COLUMN_DROP(1), "flags"},
         {"MESSAGE", TK_COLUMN_WRAP | TK_COLUMN_OPTIONAL, "message"},
         {0},
 };

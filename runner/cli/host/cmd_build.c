@@ -5,10 +5,11 @@
 #include "core/fields.h"
 #include "nightly/stages/upstream_build.h"
 #include "upstream/repo.h"
+#include <math.h>
 
 static struct {
 	const char *upstream, *rev, *arch, *export_file, *import_file;
-	bool list, clean, json;
+	bool list, clean, cached, json;
 } opt;
 
 /* What became of one upstream. */
@@ -32,15 +33,17 @@ static json_t *artifact_json(const struct tk_artifact *a)
 		        json_pack("{s:s,s:s,s:s,s:I}", "name", b->name, "path", b->path,
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
-	return json_pack("{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o}", "key",
+	return json_pack(
+	        "{s:o,s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}", "key",
 	        tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
 	        tk_json_text(a->revision), "status", tk_build_status_name(a->status), "cached",
 	        a->cached, "same_as", tk_json_text(a->same_as), "message", tk_json_text(a->message),
 	        "adapter", tk_json_text(a->adapter), "arch", tk_json_text(a->arch), "flags",
 	        tk_json_text(a->flags), "toolchain", tk_json_text(a->toolchain), "log",
-	        tk_json_text(a->log_path), "wall_s", tk_json_number(a->wall_s), "size_bytes",
-	        (json_int_t)a->size_bytes, "built", tk_time_to_json(a->built_s), "backends",
-	        backends);
+	        tk_json_text(a->log_path), "wall_s", tk_json_number(a->wall_s), "cpu_s",
+	        tk_json_number(a->cpu_s > 0 ? a->cpu_s : NAN), "size_bytes",
+	        (json_int_t)a->size_bytes, "built", tk_time_to_json(a->built_s), "committed",
+	        tk_time_to_json(a->commit.commit_time_s), "backends", backends);
 }
 
 static const char *status_color(const json_t *row)
@@ -50,6 +53,8 @@ static const char *status_color(const json_t *row)
 
 #define ARTIFACT_COLUMNS(order) \
 	{"TOOK", TK_COLUMN_RIGHT | TK_COLUMN_DROP(4), "wall_s", TK_SHOW_DURATION}, \
+	        {"CPU", TK_COLUMN_RIGHT | TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(2), "cpu_s", \
+	                TK_SHOW_DURATION}, \
 	        {"SIZE", TK_COLUMN_RIGHT | TK_COLUMN_DROP(3), "size_bytes", TK_SHOW_BYTES}, \
 	        {"BACKENDS", TK_COLUMN_CUT | TK_COLUMN_OPTIONAL}, \
 	{ \
@@ -70,6 +75,9 @@ static const struct tk_column cache_columns[] = {
         {"UPSTREAM", TK_COLUMN_LEFT, "upstream"},
         {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT},
         {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
+        {"COMMITTED", TK_COLUMN_OPTIONAL | TK_COLUMN_DROP(3), "committed", TK_SHOW_DAY},
+        {"ARCH", TK_COLUMN_VARIED | TK_COLUMN_DROP(3), "arch"},
+        {"FLAGS", TK_COLUMN_OPTIONAL | TK_COLUMN_CUT | TK_COLUMN_DROP(3), "flags"},
         {"BUILT", TK_COLUMN_DROP(5), "built", TK_SHOW_DAY},
         ARTIFACT_COLUMNS(2),
         {"TOOLCHAIN", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(1), "toolchain"},
@@ -160,6 +168,14 @@ static int list_cache(const struct tk_globals *g, struct tk_error *err)
 	return print_rows(g, cache_columns, list, err);
 }
 
+/* Of UPSTREAM, else all; with --rev those whose revision begins with it. */
+static bool is_chosen(const struct tk_artifact *a)
+{
+	return a->status == TK_BUILD_OK && (!opt.upstream || !strcmp(a->upstream, opt.upstream)) &&
+	       (!opt.rev || !strncmp(a->revision, opt.rev, strlen(opt.rev))) &&
+	       (!opt.arch || !strcmp(a->arch, opt.arch));
+}
+
 static int print_count(const char *done, size_t count, struct tk_error *err)
 {
 	if (opt.json)
@@ -194,6 +210,28 @@ static int clean_cache(const struct tk_config *config, struct tk_error *err)
 	return print_count("removed", count - after, err);
 }
 
+static int export_cache(const struct tk_config *config, struct tk_error *err)
+{
+	char **keys = NULL;
+	size_t count = 0, n = 0;
+
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
+	const char **chosen = tk_calloc(count + 1, sizeof *chosen);
+	for (size_t i = 0; i < count; i++) {
+		AUTO_PTR(tk_artifact) a = NULL;
+
+		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) && is_chosen(a))
+			chosen[n++] = keys[i];
+	}
+	int status = n ? tk_artifact_export(config->cache_dir, chosen, opt.export_file, err)
+	               : tk_fail(err, TK_ENOTFOUND, "the cache has no such build");
+	if (!status)
+		status = tk_signature_write(config->signing.key, opt.export_file, err);
+	free(chosen);
+	tk_names_free(keys, count);
+	return status ? status : print_count("packed", n, err);
+}
+
 static int import_cache(const struct tk_config *config, struct tk_error *err)
 {
 	size_t imported = 0;
@@ -213,6 +251,10 @@ static const struct tk_option options[] = {
         {TK_OPT_TEXT("rev", 0, "REV", &opt.rev,
                 "Build a hash, tag, branch or version instead of the newest revision")},
         {TK_OPT_HEADING("Cache")},
+        {TK_OPT_FLAG("cached", 0, &opt.cached,
+                 "With --export: pack the builds that the cache has of UPSTREAM, or all; ask no "
+                 "upstream, build nothing"),
+                .needs = "export"},
         {TK_OPT_FLAG(
                  "clean", 0, &opt.clean, "Remove the builds of UPSTREAM, or all, from the cache"),
                 .excludes = "list import export"},
@@ -333,6 +375,7 @@ static int run_build(struct tk_globals *g, struct tk_error *err)
 	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	tk_cancel_install_handlers();
 	return opt.list          ? list_cache(g, err)
+	       : opt.cached      ? export_cache(g->config, err)
 	       : opt.clean       ? clean_cache(g->config, err)
 	       : opt.import_file ? import_cache(g->config, err)
 	                         : build_all(g, err);
@@ -355,6 +398,7 @@ const struct tk_command tk_command_build = {.name = "build",
                         "  tracker build\n"
                         "  tracker build openblas-develop --rev=v0.3.29\n"
                         "  tracker build --export=builds.tar.zst    # on the build host\n"
+                        "  tracker build --export=builds.tar.zst --cached\n"
                         "  tracker build --import=builds.tar.zst    # on the machine that "
                         "measures"},
         .opens = TK_OPENS_CONFIG,
