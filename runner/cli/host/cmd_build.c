@@ -34,7 +34,7 @@ static json_t *artifact_json(const struct tk_artifact *a)
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
 	return json_pack(
-	        "{s:o,s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}", "key",
+	        "{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}", "key",
 	        tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
 	        tk_json_text(a->revision), "status", tk_build_status_name(a->status), "cached",
 	        a->cached, "same_as", tk_json_text(a->same_as), "message", tk_json_text(a->message),
