@@ -40,7 +40,7 @@ extern const struct tk_record_detail tk_record_details[TK_RECORD_DETAIL_COUNT];
 
 /* The version of the layout, in every record. */
 #define TK_RECORD_FORMAT "format"
-#define TK_RECORD_FORMAT_VERSION 1
+#define TK_RECORD_FORMAT_VERSION 2
 
 #define TK_RECORD_SAMPLES "samples"
 /* The uid of the series that the run belongs to; null: the run has points of many series. */
