@@ -280,6 +280,15 @@ CREATE TABLE verdict (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX verdict_alert ON verdict(alert_uid) WHERE alert_uid <> '';
 
+-- What a device could tell apart in a night, in one mode: see runner/decide/sensitivity.c.
+CREATE TABLE sensitivity (
+  night_id INTEGER NOT NULL REFERENCES night(id), device_id INTEGER NOT NULL REFERENCES device(id),
+  mode TEXT NOT NULL,
+  noise REAL NOT NULL, pair_count INTEGER NOT NULL, -- of one timing, relative; by pairs of equal code
+  min_effect REAL NOT NULL,               -- the smallest change that was reported
+  PRIMARY KEY (night_id, device_id, mode)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE alert (
   uid TEXT PRIMARY KEY,                   -- of a change or failure: series and first bad revision: one step is one alert
   kind TEXT NOT NULL,

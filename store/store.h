@@ -268,6 +268,14 @@ struct tk_bisection_row {
 	double change, change_lo, change_hi, confidence; /* first_bad_rev against last_good_rev */
 	int64_t build_count, failed_build_count, comparison_count, pair_count, finished_s;
 };
+/* What a device could tell apart in a night, in one mode. */
+struct tk_sensitivity_row {
+	int64_t night_id, device_id;
+	const char *mode;
+	double noise; /* of one timing, relative, by `pair_count` pairs of equal code */
+	int64_t pair_count;
+	double min_effect; /* the smallest change that was reported, relative */
+};
 /* What the monitor reported for a series in a night. */
 struct tk_monitor_event_row {
 	int64_t series_id, night_id, as_of_s;

@@ -59,11 +59,11 @@ struct tk_measure_config {
 };
 
 struct tk_threshold_config {
-	double min_effect;            /* 0.02 = 2 %: smaller changes are never reported */
-	double min_effect_ns;         /* changes by less time than this are never reported */
-	double fdr;                   /* false-discovery rate over the series of a night */
-	uint32_t window;              /* nights before the range that make the baseline */
-	uint32_t stale_days;          /* age of the newest point */
+	double min_effect;    /* 0.02 = 2 %: smaller changes are never reported; NAN: auto */
+	double min_effect_ns; /* changes by less time than this are never reported */
+	double fdr;           /* false-discovery rate over the series of a night */
+	uint32_t window;      /* nights before the range that make the baseline */
+	uint32_t stale_days;  /* age of the newest point */
 	uint32_t missing_data_nights; /* nights without data that open an alert; 0: never */
 	char *baseline; /* of `tracker diff`: window, first, best, pinned:REV, tag:NAME */
 };

@@ -36,6 +36,7 @@ struct tk_config_key {
 	enum tk_config_type type;
 	size_t offset; /* in struct tk_config; keys of "upstreams": in struct tk_upstream_config */
 	double min, max; /* of numbers; durations in seconds */
+	bool has_auto;   /* a DOUBLE that may also be `auto`, NAN */
 	/* The default, as in a file; a list without its brackets. NULL: the field stays NULL. */
 	const char *fallback;
 	const char *fallback_note; /* the reference names this instead; NULL: `fallback` */

@@ -207,9 +207,13 @@ static const struct tk_config_key measure_keys[] = {
 
 static const struct tk_config_key threshold_keys[] = {
 	{ .name = "min_effect", .type = TK_CONFIG_FRACTION, .offset = FIELD(thresholds.min_effect),
-	  .max = 1, .fallback = "2%", .summary = "smaller changes are never reported",
+	  .max = 1, .has_auto = true, .fallback = "auto",
+	  .summary = "smaller changes are never reported",
 	  .details = "A change has to exceed the greater of this value and three standard "
-	             "errors of the series' own noise; `0%`: the noise alone decides." },
+	             "errors of the series' own noise; `0%`: the noise alone decides. `auto`: "
+	             "three times the noise of equal code on that device, in that mode, between "
+	             "0.5% and 2%; 2% until eight pairs of equal code are measured. `tracker "
+	             "doctor` says what it is." },
 	{ .name = "min_effect_time", .type = TK_CONFIG_TIME_NS,
 	  .offset = FIELD(thresholds.min_effect_ns), .max = 1, .fallback = "100ns",
 	  .summary = "changes by less time than this are never reported",

@@ -182,8 +182,10 @@ static const struct {
 static int set_number(const struct setting *s)
 {
 	const enum tk_config_type type = s->key->type;
-	double v;
-	TRY(tk_units_parse(types[type].quantity, s->text, s->key->min, s->key->max, &v, s->err));
+	double v = NAN;
+	if (!s->key->has_auto || strcmp(s->text, "auto") != 0)
+		TRY(tk_units_parse(
+		        types[type].quantity, s->text, s->key->min, s->key->max, &v, s->err));
 	v = types[type].unit < 1 ? v * round(1 / types[type].unit) : v / types[type].unit;
 	if (types[type].storage == UINT32)
 		*(uint32_t *)s->field = (uint32_t)v;
@@ -200,9 +202,10 @@ const char *tk_config_describe_type(const struct tk_config_key *key, char out[TK
 	const enum tk_quantity quantity = types[key->type].quantity;
 
 	if (types[key->type].unit > 0)
-		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s, %s to %s", types[key->type].name,
+		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s, %s to %s%s", types[key->type].name,
 		        tk_units_format(quantity, key->min, low),
-		        tk_units_format(quantity, key->max, high));
+		        tk_units_format(quantity, key->max, high),
+		        key->has_auto ? ", or auto" : "");
 	else
 		snprintf(out, TK_CONFIG_TYPE_SIZE, "%s", types[key->type].name);
 	return out;

@@ -395,6 +395,7 @@ int tk_analysis_load(struct tk_store *s, const struct tk_detect_options *o,
 	TRY(tk_store_list(s, TK_TABLE_bisection, NULL, TK_NO_ARGS, &out->bisections, err));
 	TRY(tk_store_has_comparisons(s, &out->has_comparisons, err));
 	TRY(load_expected(out, err));
+	TRY(tk_catalog_load_pairs(&out->catalog, err));
 	return load_series(s, out, range, machine_id, err);
 }
 
@@ -408,6 +409,7 @@ void tk_analysis_free(struct tk_analysis *c)
 	free(c->at);
 	free(c->memory);
 	free(c->shifts);
+	free(c->sensitivity);
 	tk_rows_free(&c->windows);
 	tk_rows_free(&c->points);
 	tk_rows_free(&c->ab_pairs);

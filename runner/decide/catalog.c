@@ -58,6 +58,8 @@ void tk_catalog_free(struct tk_catalog *c)
 	TABLES(FREE)
 #undef FREE
 	tk_rows_free(&c->code);
+	tk_rows_free(&c->timings);
+	free(c->pairs);
 	tk_rows_free(&c->alerts);
 	tk_rows_free(&c->triage);
 	*c = (struct tk_catalog){0};

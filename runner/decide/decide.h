@@ -29,9 +29,10 @@ struct tk_diff_row {
 	char alert_uid[65];          /* that it opened, that lasts or that it closed; "": none */
 	int64_t alert_opened_s;
 	uint32_t samples_before, samples_after;
-	bool same_code; /* nothing but the code of the last good run was measured since */
-	bool new_code;  /* the newest build is known to have other code than the last good run */
-	bool unstable;  /* most timings before, or after, have an interval wider than the target */
+	double min_effect; /* of its device and mode, a ratio; 0: read from a stored verdict */
+	bool same_code;    /* nothing but the code of the last good run was measured since */
+	bool new_code;     /* the newest build is known to have other code than the last good run */
+	bool unstable; /* most timings before, or after, have an interval wider than the target */
 	int64_t good_build_id, new_build_id, new_run_id; /* last good, newest; 0: none */
 	struct tk_ab_result ab;                          /* of these two builds */
 
@@ -72,8 +73,13 @@ struct tk_ack_rule {
 enum tk_baseline { TK_BASELINE_WINDOW, TK_BASELINE_FIRST, TK_BASELINE_BEST, TK_BASELINE_PINNED };
 
 struct tk_detect_options {
-	double min_effect, min_effect_ns, fdr; /* see struct tk_threshold_config */
-	uint32_t window;                       /* points of the baseline */
+	/* NAN: three times the noise of equal code, between these two; the larger one where that
+	 * noise is not known. */
+	double min_effect;
+#define TK_MIN_EFFECT_LEAST 0.005
+#define TK_MIN_EFFECT_UNKNOWN 0.02
+	double min_effect_ns, fdr; /* see struct tk_threshold_config */
+	uint32_t window;           /* points of the baseline */
 	uint32_t stale_days;
 	uint32_t missing_data_nights; /* nights without data that are reported; 0: never */
 	enum tk_baseline baseline;
@@ -87,6 +93,14 @@ struct tk_detect_options {
 	size_t ack_count;
 	int64_t now_s;
 };
+
+/* For models that learn the noise themselves. */
+double tk_detect_least_effect(const struct tk_detect_options *o);
+/* Where no history tells the noise. */
+double tk_detect_usual_effect(double min_effect);
+/* Sets min_effect, if it is NAN, to what the newest night of a device, by its slug, used. */
+int tk_detect_use_stored_sensitivity(struct tk_store *s, const char *machine, const char *device,
+        const char *mode, struct tk_detect_options *options, struct tk_error *err);
 
 struct tk_diff_range {
 	int64_t since_s, until_s;             /* [since, until]; INT64_MAX: open */

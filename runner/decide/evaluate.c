@@ -167,7 +167,7 @@ static void remove_common_mode(struct tk_analysis *c)
 		for (next = i; next < count && by_device_and_night(&at[i], &at[next]) == 0; next++)
 			;
 		c->shifts[c->shift_count++] =
-		        shift_of(at + i, next - i, c->options.min_effect, work);
+		        shift_of(at + i, next - i, tk_detect_least_effect(&c->options), work);
 	}
 	correct(c);
 	free(at);
@@ -257,10 +257,14 @@ static void estimate_priors(struct tk_analysis *c, double *prior)
 		for (next = i; next < c->count && by_device(&k[i], &k[next]) == 0; next++)
 			;
 		sigma = noise_from_history(k + i, next - i, work);
-		if (!(sigma > 0))
+		const bool has_history = sigma > 0;
+		if (!has_history)
 			sigma = fmax(TK_NOISE_DEFAULT, noise_from_spread(k + i, next - i, work));
-		for (size_t j = i; j < next; j++)
-			prior[k[j] - c->at] = sigma;
+		for (size_t j = i; j < next; j++) {
+			const double noise = tk_series_case_sensitivity(c, k[j])->noise;
+
+			prior[k[j] - c->at] = has_history || isnan(noise) ? sigma : noise;
+		}
 	}
 	free(k);
 	free(work);
@@ -341,6 +345,7 @@ void tk_analysis_evaluate(struct tk_analysis *c)
 	double *prior = tk_calloc(c->count + 1, sizeof *prior);
 	struct tests t = {.c = c, .prior = prior};
 
+	tk_analysis_estimate_sensitivity(c);
 	remove_common_mode(c);
 	estimate_priors(c, prior);
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, test_part, &t);

@@ -96,14 +96,14 @@ static void choose_step(
 	if (e->by_monitor) {
 		e->is_step = true;
 		s->q = e->monitor.step.q;
-		s->threshold = log1p(e->options->min_effect);
+		s->threshold = log1p(e->min_effect);
 		locate_monitor_step(set, k, e);
 		return;
 	}
 	e->is_step =
 	        !test->earlier && tk_evidence_is_large(e, &test->best) && k->q <= e->options->fdr;
 	s->levels = e->is_step ? test->best : test->whole;
-	s->threshold = fmax(log1p(e->options->min_effect), TK_NOISE_STANDARD_ERRORS * s->levels.se);
+	s->threshold = fmax(log1p(e->min_effect), TK_NOISE_STANDARD_ERRORS * s->levels.se);
 }
 
 /* ---- A/B runs ---- */
@@ -311,6 +311,7 @@ void tk_evidence_gather(
 	*out = (struct tk_evidence){.options = &set->options,
 	        .better = k->series->better,
 	        .min_effect_ns = find_floor(set, k),
+	        .min_effect = tk_series_case_sensitivity(set, k)->min_effect,
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,
 	        .has_baseline = k->range != 0};

@@ -11,12 +11,23 @@
 
 /* ---- catalog.c: the small tables of the history by id, read once for an analysis ------------- */
 
+/* Two neighbouring timings of a series with the same code in the same environment. */
+struct tk_code_pair {
+	int64_t device_id, started_s; /* of the later night */
+	const char *mode;
+	double difference; /* of logarithms, absolute */
+	bool is_one_night; /* both are of it */
+};
+
 struct tk_catalog {
 	struct tk_store *store;
 	struct tk_id_table machines, devices, environments, upstreams, revisions, builds, problems,
 	        series, nights;
 	struct tk_rows alerts, triage;
 	struct tk_rows code; /* hashes of the machine code of backends, by build and backend */
+	struct tk_code_pair *pairs; /* by device, mode and time; NULL: not loaded */
+	size_t pair_count;
+	struct tk_rows timings; /* owns the texts of `pairs` */
 };
 
 int tk_catalog_load(struct tk_store *s, struct tk_catalog *out, struct tk_error *err);
@@ -73,6 +84,7 @@ struct tk_series_case {
 	double *se;                    /* standard errors of the logarithms */
 	size_t base;                   /* where the level before the range starts */
 	bool unchanged;                /* the newest point has the machine code of the baseline */
+	size_t sensitivity;            /* of its device and mode, in that list of the analysis */
 
 	/* Where range is not 0. */
 	struct tk_level_test raw, adjusted; /* of y, of adjusted_y */
@@ -179,6 +191,8 @@ struct tk_analysis {
 	double *memory;                      /* of y, adjusted_y and se */
 	struct tk_common_mode_shift *shifts; /* by device and night */
 	size_t shift_count;
+	struct tk_sensitivity_row *sensitivity; /* by device and mode; night_id is not set */
+	size_t sensitivity_count;
 	struct tk_expected_series *expected; /* one for each machine */
 	size_t expected_count;
 	int64_t since_s, until_s; /* the range */
@@ -215,6 +229,16 @@ int tk_alert_read_levels(const struct tk_analysis *c, const struct tk_alert_row 
 void tk_analysis_evaluate(struct tk_analysis *c);
 const struct tk_common_mode_shift *tk_analysis_find_shift(
         const struct tk_analysis *c, int64_t device_id, int64_t night_id); /* NULL: none */
+
+/* sensitivity.c: what each device and mode can tell apart. `noise` is NAN where it is not known
+ * yet. */
+int tk_catalog_load_pairs(struct tk_catalog *c, struct tk_error *err);
+void tk_analysis_estimate_sensitivity(struct tk_analysis *c);
+const struct tk_sensitivity_row *tk_series_case_sensitivity(
+        const struct tk_analysis *c, const struct tk_series_case *k);
+/* Those that are known. */
+int tk_analysis_store_sensitivity(
+        const struct tk_analysis *c, struct tk_store *s, int64_t night_id, struct tk_error *err);
 
 /* gather.c: history of a case -> evidence for the rules. Strings of *out live as long as the
  * analysis. After tk_analysis_evaluate(). */

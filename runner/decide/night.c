@@ -92,7 +92,7 @@ static int put_history(struct tk_store *s, struct tk_analysis *c, const struct t
 
 		if (k->window->last_within.night_id == night->id && k->count)
 			TRY(tk_detect_change_points(
-			        &c->catalog, k->series, c->options.min_effect, err));
+			        &c->catalog, k->series, tk_detect_least_effect(&c->options), err));
 	}
 	return tk_missing_data_update_alerts(s, &c->options, night->id, err);
 }
@@ -104,6 +104,7 @@ static int put_night(struct tk_store *s, struct tk_analysis *c, const struct tk_
 	TRY(tk_monitor_session_save(session, s, err));
 	TRY(tk_alerts_update(s, c, night, r, err));
 	TRY(tk_diff_report_store(r, s, night->id, err));
+	TRY(tk_analysis_store_sensitivity(c, s, night->id, err));
 	return mode == NIGHT ? put_history(s, c, night, err) : TK_OK;
 }
 
@@ -227,8 +228,9 @@ static int replay_nights(struct tk_store *s, const struct tk_rows *nights,
 	TRY(tk_store_end(s, tk_kept_monitors_store(&memory->monitors, options, s, err), err));
 	TRY(tk_store_begin(s, err));
 	out->series = memory->catalog.series.rows.count;
-	return tk_store_end(
-	        s, tk_detect_all_change_points(&memory->catalog, options->min_effect, err), err);
+	return tk_store_end(s,
+	        tk_detect_all_change_points(&memory->catalog, tk_detect_least_effect(options), err),
+	        err);
 }
 
 static int replay(struct tk_store *s, const struct tk_detect_options *options,

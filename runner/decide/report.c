@@ -64,6 +64,7 @@ static void set_evidence(
 	const struct tk_step_evidence *s = tk_evidence_ab_step(e);
 
 	row->ab = e->ab;
+	row->min_effect = e->min_effect;
 	if (row->verdict.decided_by == TK_RULE_FIRST_TIMING ||
 	        row->verdict.decided_by == TK_RULE_FIRST_TIMING_AFTER_FAILURE)
 		row->samples_after = e->last_point_samples;

@@ -289,7 +289,10 @@ struct tk_ab_result tk_series_case_evaluate_ab(const struct tk_analysis *c,
 			count = find_pairs(c, k, k->points[i].build_id,
 			        k->points[k->count - 1].build_id, found);
 
-	const struct tk_ab_result result = tk_ab_result_evaluate(found, count, &c->options);
+	struct tk_detect_options options = c->options;
+
+	options.min_effect = tk_series_case_sensitivity(c, k)->min_effect;
+	const struct tk_ab_result result = tk_ab_result_evaluate_stored(found, count, &options);
 
 	free(found);
 	return result;

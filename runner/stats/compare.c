@@ -346,16 +346,19 @@ int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_dec
 	return out ? tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out) : TK_OK;
 }
 
-int tk_paired_decide_last(const double *d, size_t n, double least,
+int tk_paired_decide_last(const double *d, size_t n, double least, double confidence,
         enum tk_paired_decision *decision, struct tk_paired_shift *out)
 {
+	struct tk_paired_shift s;
+
 	*decision = TK_PAIRED_INCONCLUSIVE;
 	TRY(tk_paired_estimate(d, n, SHOWN_CONFIDENCE, out));
-	if (!out->reached)
+	TRY(tk_paired_estimate(d, n, confidence, &s));
+	if (!s.reached)
 		return TK_OK;
-	if (out->lo * out->hi > 0 && fabs(out->shift) > least)
-		*decision = out->shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
-	else if (out->lo > -least && out->hi < least)
+	if (s.lo * s.hi > 0 && fabs(s.shift) > least)
+		*decision = s.shift > 0 ? TK_PAIRED_HIGHER : TK_PAIRED_LOWER;
+	else if (s.lo > -least && s.hi < least)
 		*decision = TK_PAIRED_SAME;
 	return TK_OK;
 }

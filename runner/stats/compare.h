@@ -71,12 +71,13 @@ int tk_paired_decide(const double *d, size_t n, double least, enum tk_paired_dec
 /* How many pairs the analysis after n pairs waits for; the last one's after it. */
 size_t tk_paired_next_analysis(size_t n);
 
-/* For a decision that cannot wait for more pairs: one analysis of all of them, with the 95 %
- * interval of *out. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for
- * equal builds in at most 5 % of the cases. SAME: it is within `least`. Fewer than
- * TK_PAIRED_LAST_COUNT_MIN pairs have no such interval and are inconclusive. 0 or TK_EDATA. */
+/* For a decision that cannot wait for more pairs: one analysis of all of them, with the interval of
+ * that confidence. HIGHER and LOWER: it excludes 0, and the shift is beyond `least`: false for
+ * equal builds in at most 1 - confidence of the cases. SAME: it is within `least`. Too few pairs
+ * have no such interval and are inconclusive: fewer than TK_PAIRED_LAST_COUNT_MIN at 95 %, than 8
+ * at 99 %. *out: the 95 % interval. 0 or TK_EDATA. */
 #define TK_PAIRED_LAST_COUNT_MIN 6
-int tk_paired_decide_last(const double *d, size_t n, double least,
+int tk_paired_decide_last(const double *d, size_t n, double least, double confidence,
         enum tk_paired_decision *decision, struct tk_paired_shift *out);
 
 /* ---- fdr ---- */

@@ -215,6 +215,10 @@ const struct tk_row_type tk_verdict_v_type = TK_ROW_TYPE(struct tk_verdict_row, 
 
 /* An alert's uid is the hash of its series and its first bad revision: one step is one alert,
  * however often it is found. */
+static const struct tk_db_column sensitivity_columns[] = {REF(sensitivity, night_id, KEY, night),
+        REF(sensitivity, device_id, KEY, device), C(sensitivity, mode, KEY),
+        C(sensitivity, noise, 0), C(sensitivity, pair_count, 0), C(sensitivity, min_effect, 0)};
+
 #define ALERT_COLUMNS \
 	UID(alert), WORD(alert, kind, 0, alert_kind), C(alert, group_uid, 0), \
 	        REF(alert, machine_id, NULLABLE, machine), \
@@ -293,6 +297,7 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(notification, false, false, TK_PUT_KEEP, "sent_s, alert_uid, sink, target"),
         TABLE(change_point, false, false, TK_PUT_REPLACE, "series_id, as_of_s, run_id"),
         TABLE(verdict, false, false, TK_PUT_REPLACE, "series_id"),
+        TABLE(sensitivity, false, false, TK_PUT_REPLACE, "night_id, device_id, mode"),
         TABLE(alert, false, true, TK_PUT_REPLACE, "opened_s DESC, uid"),
         TABLE(bisection, false, true, TK_PUT_REPLACE, "finished_s, uid"),
         TABLE(monitor_event, false, false, TK_PUT_REPLACE, "as_of_s, series_id"),

@@ -138,6 +138,32 @@ static void check_history(struct doctor *d)
 		check_folder(d, "folder of the history", up);
 }
 
+/* What the newest night of each device and mode could tell apart. */
+static int read_sensitivity(struct doctor *d, struct tk_error *err)
+{
+	const char *path = d->g->db_path ? d->g->db_path : d->g->config->db;
+	AUTO_PTR(tk_store) history = NULL;
+
+	if (!tk_file_exists(path))
+		return TK_OK;
+	TRY(tk_store_open(path, TK_STORE_READ, &history, err));
+	return tk_records_select_member(history,
+	        "SELECT device, mode, noise, pairs, min_effect FROM"
+	        " (SELECT d.slug AS device, mode, noise, pair_count AS pairs, min_effect,"
+	        " max(n.as_of_s) FROM sensitivity JOIN night n ON n.id=night_id"
+	        " JOIN device d ON d.id=device_id JOIN machine m ON m.id=d.machine_id"
+	        " WHERE m.name=?1 GROUP BY device_id, mode ORDER BY device, mode)",
+	        TK_ARGS(d->g->config->machine), d->report, "sensitivity", err);
+}
+
+static void note_sensitivity(struct doctor *d)
+{
+	struct tk_error err = {0};
+
+	if (read_sensitivity(d, &err))
+		add_line(d, "missing", "history: %s", err.message);
+}
+
 static void check_suites(struct doctor *d)
 {
 	for (char **name = d->g->config->suites; name && *name; name++) {
@@ -372,6 +398,20 @@ static void print_lines(const char *title, const json_t *lines)
 		printf("  %s\n", json_string_value(line));
 }
 
+static void print_sensitivity(const json_t *list)
+{
+	const json_t *s;
+	size_t i;
+
+	if (json_array_size(list))
+		puts("\nTonight");
+	json_array_foreach ((json_t *)list, i, s)
+		tk_record_write(stdout,
+		        "  {device}, {mode}: changes over {min_effect:percent} (equal code "
+		        "differs by {noise:percent}, {pairs} pair{pairs:plural})\n",
+		        s);
+}
+
 static int print_report(const struct tk_globals *g, const json_t *r, struct tk_error *err)
 {
 	const json_t *missing = json_object_get(r, "missing");
@@ -388,6 +428,7 @@ static int print_report(const struct tk_globals *g, const json_t *r, struct tk_e
 	TRY(tk_records_print(
 	        g, backend_columns, json_incref(json_object_get(r, "backends")), false, err));
 	print_lines("Noise sources", json_object_get(r, "advice"));
+	print_sensitivity(json_object_get(r, "sensitivity"));
 	print_lines("Notes", json_object_get(r, "notes"));
 	print_lines("Missing for a full night with this configuration", missing);
 	if (!json_array_size(missing))
@@ -407,11 +448,11 @@ static const struct tk_option options[] = {
 static json_t *new_report(const struct tk_globals *g)
 {
 	const char *config = g->config->path;
-	json_t *r = json_pack("{s:s, s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[]}", "version",
+	json_t *r = json_pack("{s:s, s:o, s:o, s:o, s:[], s:[], s:[], s:[], s:[], s:[]}", "version",
 	        TK_VERSION, "program", tk_json_valid_text(g->program), "config",
 	        config ? tk_json_valid_text(config) : json_null(), "data_dir",
 	        tk_json_valid_text(tk_path_data_dir()), "devices", "backends", "advice", "notes",
-	        "missing");
+	        "missing", "sensitivity");
 
 	tk_doctor_inspect(r);
 	return r;
@@ -435,6 +476,7 @@ static int run_doctor(struct tk_globals *g, struct tk_error *err)
 	note_python(&d);
 	check_sandbox(&d);
 	check_noise(&d);
+	note_sensitivity(&d);
 	check_night(&d);
 	is_ready = !json_array_size(json_object_get(d.report, "missing"));
 	json_object_set_new(d.report, "ready", json_boolean(is_ready));

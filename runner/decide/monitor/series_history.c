@@ -88,7 +88,7 @@ static int replay_machine(
         struct machine *m, const struct tk_detect_options *options, struct tk_error *err)
 {
 	const struct tk_monitor_options o = {
-	        .min_effect = options->min_effect, .fdr = options->fdr};
+	        .min_effect = tk_detect_least_effect(options), .fdr = options->fdr};
 	size_t points = 0;
 	int64_t day = 0;
 	int status = TK_OK;

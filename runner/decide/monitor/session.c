@@ -55,7 +55,7 @@ static const struct tk_row_type point_type = TK_ROW_TYPE(struct timed_point, poi
 
 static void write_options(const struct tk_detect_options *o, char out[OPTIONS_SIZE])
 {
-	snprintf(out, OPTIONS_SIZE, "%d %.17g %.17g", FORMAT, o->min_effect, o->fdr);
+	snprintf(out, OPTIONS_SIZE, "%d %.17g %.17g", FORMAT, tk_detect_least_effect(o), o->fdr);
 }
 
 static bool environments_differ(void *context, int64_t a, int64_t b)
@@ -70,7 +70,7 @@ static bool environments_differ(void *context, int64_t a, int64_t b)
 static struct tk_monitor *new_monitor(struct device *d)
 {
 	struct tk_replay_memory *memory = d->set->scope.memory;
-	const struct tk_monitor_options o = {.min_effect = d->set->options.min_effect,
+	const struct tk_monitor_options o = {.min_effect = tk_detect_least_effect(&d->set->options),
 	        .fdr = d->set->options.fdr,
 	        .differ = environments_differ,
 	        .context = memory ? &memory->catalog : &d->set->catalog};

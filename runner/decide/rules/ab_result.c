@@ -111,10 +111,10 @@ static void decide_by_fastest(
 
 static_assert(TK_AB_RESULT_LAST_COUNT_MIN == TK_PAIRED_LAST_COUNT_MIN, "one rule");
 
-/* is_last: there are no more pairs; the medians alone decide, and with fewer of them. The
- * differences are finite, so that no step fails. */
+/* last > 0: there are no more pairs; the medians alone decide, at that confidence, and with fewer
+ * of them. The differences are finite, so that no step fails. */
 static struct tk_ab_result decide(
-        const struct differences *d, const struct question *q, bool is_last)
+        const struct differences *d, const struct question *q, double last)
 {
 	struct tk_paired_shift median;
 	enum tk_paired_decision decision;
@@ -127,10 +127,12 @@ static struct tk_ab_result decide(
 
 	if (!d->count)
 		return out;
-	(is_last ? tk_paired_decide_last : tk_paired_decide)(
-	        d->median, d->count, q->least, &decision, &median);
+	if (last > 0)
+		tk_paired_decide_last(d->median, d->count, q->least, last, &decision, &median);
+	else
+		tk_paired_decide(d->median, d->count, q->least, &decision, &median);
 	set_result(decision, false, &median, q, &out);
-	if (is_last || !d->has_fastest || decision == TK_PAIRED_SAME)
+	if (last > 0 || !d->has_fastest || decision == TK_PAIRED_SAME)
 		return out;
 	if (decision == TK_PAIRED_INCONCLUSIVE)
 		decide_by_fastest(d, q, &out);
@@ -140,14 +142,14 @@ static struct tk_ab_result decide(
 }
 
 static struct tk_ab_result evaluate(const struct tk_ab_pair_row *rows, size_t count,
-        const struct tk_detect_options *options, bool is_last)
+        const struct tk_detect_options *options, double last)
 {
 	struct differences d = take_differences(rows, count);
 	struct question q = {.least = log1p(options->min_effect)};
 
 	if (d.count)
 		q.least = fmax(q.least, log1p(options->min_effect_ns / tk_median(d.base, d.count)));
-	struct tk_ab_result out = decide(&d, &q, is_last);
+	struct tk_ab_result out = decide(&d, &q, last);
 	if (!count)
 		out.decision = TK_AB_NONE;
 	free(d.median);
@@ -157,13 +159,19 @@ static struct tk_ab_result evaluate(const struct tk_ab_pair_row *rows, size_t co
 struct tk_ab_result tk_ab_result_evaluate(
         const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options)
 {
-	return evaluate(rows, count, options, false);
+	return evaluate(rows, count, options, 0);
 }
 
 struct tk_ab_result tk_ab_result_evaluate_last(
         const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options)
 {
-	return evaluate(rows, count, options, true);
+	return evaluate(rows, count, options, 0.95);
+}
+
+struct tk_ab_result tk_ab_result_evaluate_stored(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options)
+{
+	return evaluate(rows, count, options, count < tk_paired_next_analysis(0) ? 0.99 : 0);
 }
 
 struct tk_ab_result tk_ab_result_compare_level(
@@ -176,7 +184,7 @@ struct tk_ab_result tk_ab_result_compare_level(
 		d.median[i] -= q.level;
 		d.fastest[i] -= q.level;
 	}
-	struct tk_ab_result out = decide(&d, &q, false);
+	struct tk_ab_result out = decide(&d, &q, 0);
 	free(d.median);
 	return out;
 }

@@ -24,6 +24,11 @@ struct tk_ab_result tk_ab_result_evaluate(
 struct tk_ab_result tk_ab_result_evaluate_last(
         const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options);
 
+/* Of the pairs that a night had time for. Fewer than the first interim analysis waits for were
+ * never analysed: one analysis at 99 %. */
+struct tk_ab_result tk_ab_result_evaluate_stored(
+        const struct tk_ab_pair_row *rows, size_t count, const struct tk_detect_options *options);
+
 /* For a bisection: is head above or below a level (head / base - 1) between the two? */
 struct tk_ab_result tk_ab_result_compare_level(
         const struct tk_ab_pair_row *rows, size_t count, double level);

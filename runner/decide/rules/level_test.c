@@ -230,8 +230,7 @@ void tk_level_test_run(const struct tk_level_test_input *in, size_t base, struct
 	out->worse_again = find_worse_again(in, &s, base, &out->best, &now);
 	if (out->worse_again)
 		out->whole = out->best = now;
-	for (size_t back = 1; back <= EARLIER_MAX && in->range >= base + back + EARLIER_MAX;
-	        back++) {
+	for (size_t back = 1; back <= EARLIER_MAX && in->range > base + back; back++) {
 		const struct tk_level_change e = compare_levels(in, &s, base, in->range - back);
 
 		out->earlier |= fabs(e.t) > fabs(out->best.t) && is_earlier(in, &s, &e);

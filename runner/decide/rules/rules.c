@@ -11,7 +11,7 @@
 bool tk_evidence_exceeds_threshold(const struct tk_evidence *e, double before, double after)
 {
 	return fabs(after - before) >= e->min_effect_ns &&
-	       fabs(log(after / before)) > log1p(e->options->min_effect);
+	       fabs(log(after / before)) > log1p(e->min_effect);
 }
 
 static bool exceeds_noise(const struct tk_level_change *change)
@@ -28,7 +28,7 @@ bool tk_evidence_is_large(const struct tk_evidence *e, const struct tk_level_cha
 bool tk_evidence_is_below_floor(const struct tk_evidence *e, const struct tk_level_change *change)
 {
 	return exceeds_noise(change) && change->p <= SUGGESTIVE_P &&
-	       fabs(change->after - change->before) > log1p(e->options->min_effect) &&
+	       fabs(change->after - change->before) > log1p(e->min_effect) &&
 	       !tk_evidence_exceeds_threshold(e, exp(change->before), exp(change->after));
 }
 
@@ -111,8 +111,8 @@ bool tk_evidence_is_at_baseline(const struct tk_evidence *e, double level, doubl
 {
 	const struct tk_alert_evidence *a = &e->alert;
 	/* Levels that moved often make the noise look large, and the threshold with it. */
-	const double tolerance = fmin(
-	        threshold, fmax(log1p(e->options->min_effect), LEFT_MAX * fabs(log1p(a->change))));
+	const double tolerance =
+	        fmin(threshold, fmax(log1p(e->min_effect), LEFT_MAX * fabs(log1p(a->change))));
 
 	return !isfinite(a->baseline) || tk_evidence_sign(e) * (level - a->baseline) <= tolerance;
 }
@@ -207,7 +207,7 @@ static void set_ab_change(const struct tk_evidence *e, struct tk_verdict *v)
 	const struct tk_ab_result *ab = &e->ab;
 
 	v->change = (struct tk_estimate){ab->change, ab->lo, ab->hi};
-	v->threshold = e->options->min_effect;
+	v->threshold = e->min_effect;
 	v->severity = v->threshold > 0 ? fabs(ab->change) / v->threshold : 0;
 }
 
@@ -227,7 +227,7 @@ static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	const struct tk_step_evidence *s = tk_evidence_ab_step(e);
 	const double level = s->levels.before + log1p(e->ab.change),
-	             threshold = log1p(e->options->min_effect);
+	             threshold = log1p(e->min_effect);
 	const bool worse = tk_evidence_sign(e) * e->ab.change > 0;
 
 	if (e->has_code_step)

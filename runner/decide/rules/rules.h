@@ -143,7 +143,8 @@ struct tk_evidence {
 	enum tk_better better;
 	/* Smaller changes are no change; 0: none. Of the tracker's own measurements alone. */
 	double min_effect_ns;
-	bool is_night; /* one night is analysed, not a range */
+	double min_effect; /* of its device and mode, a ratio */
+	bool is_night;     /* one night is analysed, not a range */
 
 	struct tk_run_evidence within;   /* newest run in the range */
 	struct tk_run_evidence newest;   /* that, or else the newest one before */

@@ -26,7 +26,6 @@ struct bisection {
 	const struct tk_upstream_config *upstream;
 	struct tk_repo repo;
 	struct tk_bisect_report *report;
-	struct tk_detect_options thresholds;
 	struct candidate *candidates; /* [0] is good, [last] is bad */
 	size_t last;
 	int64_t series_id, night_id, started_ns;
@@ -218,8 +217,7 @@ static int compare(struct bisection *b, size_t old, size_t new, const double *le
 {
 	const struct tk_ab_build builds[TK_AB_SIDES] = {
 	        {b->candidates[old].build_id, b->run_id}, {b->candidates[new].build_id, b->run_id}};
-	const struct tk_ab_goal goal = {.thresholds = &b->thresholds,
-	        .level = level,
+	const struct tk_ab_goal goal = {.level = level,
 	        .pairs_max = pairs_max,
 	        .deadline_ns = b->budget_s > 0 ? b->started_ns + (int64_t)(b->budget_s * 1e9) : 0};
 	struct tk_ab_test t;
@@ -288,7 +286,6 @@ static struct bisection begin(
 	*report = (struct tk_bisect_report){0};
 	return (struct bisection){.n = n,
 	        .report = report,
-	        .thresholds = tk_detect_policy_thresholds(n->config),
 	        .series_id = q->series_id,
 	        .started_ns = tk_clock_monotonic_ns(),
 	        .hint = q->hint,

@@ -157,7 +157,7 @@ static void blame_failures(struct tk_ab_problem *p)
 static int run_pair(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
 {
 	TRY(tk_ab_test_run_pair(c->n, &p->test, err));
-	p->row.result = tk_ab_result_evaluate(p->test.rows, p->test.count, &c->thresholds);
+	p->row.result = tk_ab_result_evaluate(p->test.rows, p->test.count, &p->test.thresholds);
 	tk_ab_result_levels(p->test.rows, p->test.count, &p->row.result, p->row.level_ns);
 	c->report->pairs++;
 	p->row.verdict = find_verdict(&p->row.result);
@@ -198,8 +198,8 @@ static void decide_rest(struct tk_ab_session *c)
 		struct tk_ab_problem *p = &c->problems[i];
 		if (p->row.verdict != TK_AB_VERDICT_INCONCLUSIVE || !p->test.timed)
 			continue;
-		p->row.result =
-		        tk_ab_result_evaluate_last(p->test.rows, p->test.count, &c->thresholds);
+		p->row.result = tk_ab_result_evaluate_last(
+		        p->test.rows, p->test.count, &p->test.thresholds);
 		p->row.verdict = find_verdict(&p->row.result);
 	}
 }
@@ -351,6 +351,28 @@ static void name_series(struct tk_ab_session *c)
 	}
 }
 
+/* As requested, as configured, or what the history knows of each device and mode. The report has
+ * the largest. */
+static int set_thresholds(struct tk_ab_session *c, struct tk_error *err)
+{
+	const struct tk_ab_request *q = c->request;
+	AUTO_PTR(tk_store) history = NULL;
+	if (tk_file_exists(q->db_path))
+		TRY(tk_store_open(q->db_path, TK_STORE_READ, &history, err));
+	for (size_t i = 0; i < c->count; i++) {
+		struct tk_ab_test *t = &c->problems[i].test;
+		t->thresholds = tk_detect_policy_thresholds(c->n->config);
+		if (!isnan(q->min_effect))
+			t->thresholds.min_effect = q->min_effect;
+		if (history)
+			TRY(tk_detect_use_stored_sensitivity(history, c->n->config->machine,
+			        t->device->slug, t->series.mode, &t->thresholds, err));
+		t->thresholds.min_effect = tk_detect_usual_effect(t->thresholds.min_effect);
+		c->report->min_effect = fmax(c->report->min_effect, t->thresholds.min_effect);
+	}
+	return TK_OK;
+}
+
 static int add_pair(struct tk_ab_session *c, const struct pair *pair,
         const struct tk_problem_list *problems, size_t *devices, struct tk_error *err)
 {
@@ -422,7 +444,7 @@ static int plan_session(struct tk_ab_session *c, struct tk_error *err)
 		        "nothing to compare: base and head have no backend in common that a "
 		        "selected device can run");
 	name_series(c);
-	return TK_OK;
+	return set_thresholds(c, err);
 }
 
 /* ---- life ---- */
@@ -431,16 +453,10 @@ int tk_ab_session_open(const struct tk_config *config, const struct tk_night_opt
         const struct tk_ab_request *q, struct tk_ab_report *out, struct tk_ab_session *c,
         struct tk_error *err)
 {
-	*out = (struct tk_ab_report){
-	        .budget_s = q->budget_s, .min_effect = config->thresholds.min_effect};
+	*out = (struct tk_ab_report){.budget_s = q->budget_s};
 	snprintf(out->upstream, sizeof out->upstream, "%s", q->upstream ? q->upstream : "");
 	snprintf(out->machine, sizeof out->machine, "%s", config->machine);
-	*c = (struct tk_ab_session){.n = &c->session.night,
-	        .request = q,
-	        .report = out,
-	        .thresholds = tk_detect_policy_thresholds(config)};
-	if (!isnan(q->min_effect))
-		out->min_effect = c->thresholds.min_effect = q->min_effect;
+	*c = (struct tk_ab_session){.n = &c->session.night, .request = q, .report = out};
 	for (int k = 0; k < TK_AB_SIDES; k++)
 		tk_ab_source_init(&c->source[k], k, &out->side[k]);
 	return tk_session_open_unstored(config, q->db_path, options, &c->session, err);

@@ -62,7 +62,6 @@ struct tk_ab_session {
 	const struct tk_ab_request *request;
 	struct tk_ab_report *report;
 	struct tk_ab_source source[TK_AB_SIDES];
-	struct tk_detect_options thresholds;
 	struct tk_ab_problem *problems;
 	size_t count;
 	int64_t started_ns; /* of the measurements */

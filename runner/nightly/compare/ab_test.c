@@ -6,6 +6,7 @@
 #include "core/vocabulary.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/night.h"
+#include "nightly/stages/detect_policy.h"
 #include "stats/compare.h"
 #include "worker/worker.h"
 #include <math.h>
@@ -469,6 +470,9 @@ int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
 		TRY(load_setup(n, builds[k].run_id, &t->side[k], err));
 		TRY(load_build(n, builds[k].build_id, t->series.backend, &t->side[k], err));
 	}
+	t->thresholds = tk_detect_policy_thresholds(n->config);
+	TRY(tk_detect_use_stored_sensitivity(n->store, n->config->machine, t->device->slug,
+	        t->series.mode, &t->thresholds, err));
 	return read_stored_pairs(n, t, err);
 }
 
@@ -528,7 +532,7 @@ int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_erro
 static struct tk_ab_result evaluate(const struct tk_ab_test *t, const struct tk_ab_goal *goal)
 {
 	return goal->level ? tk_ab_result_compare_level(t->rows, t->count, *goal->level)
-	                   : tk_ab_result_evaluate(t->rows, t->count, goal->thresholds);
+	                   : tk_ab_result_evaluate(t->rows, t->count, &t->thresholds);
 }
 
 static bool is_finished(const struct tk_ab_test *t, const struct tk_ab_goal *goal,

@@ -5,6 +5,7 @@
 #define TK_AB_TEST_H
 #include "base/base.h"
 #include "core/vocabulary.h"
+#include "decide/decide.h"
 #include "store/store.h"
 #include <math.h>
 
@@ -14,7 +15,6 @@
 
 struct tk_ab_pair;
 struct tk_ab_result;
-struct tk_detect_options;
 struct tk_job_request;
 struct tk_night;
 struct tk_night_device;
@@ -36,6 +36,7 @@ struct tk_ab_test {
 	struct tk_problem_row problem;
 	struct tk_night_device *device;
 	struct tk_ab_side side[TK_AB_SIDES];
+	struct tk_detect_options thresholds; /* of its device and mode */
 	struct tk_ab_pair_row *rows; /* all pairs in order, also of earlier tests; without texts */
 	size_t count;
 	size_t timed;           /* of count: both runs have a timing */
@@ -66,7 +67,6 @@ int tk_ab_test_open(struct tk_night *n, int64_t night_id, int64_t series_id,
 int tk_ab_test_run_pair(struct tk_night *n, struct tk_ab_test *t, struct tk_error *err);
 
 struct tk_ab_goal {
-	const struct tk_detect_options *thresholds;
 	/* on which side of it (head / base - 1) is head? NULL: do they differ at all? */
 	const double *level;
 	size_t pairs_max;    /* with timings */

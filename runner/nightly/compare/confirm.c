@@ -49,7 +49,7 @@ static int find_priority(const struct confirmation *d, const struct tk_diff_row 
 		return 1;
 	case TK_VERDICT_SAME:
 		return fmax(fabs(r->verdict.change.lo), fabs(r->verdict.change.hi)) >
-		                       d->options.min_effect
+		                       r->min_effect
 		               ? 2
 		               : -1;
 	default:
@@ -114,8 +114,7 @@ static bool is_decided(const struct suspect *s)
 static int measure_suspect(
         struct confirmation *d, struct suspect *s, size_t target, struct tk_error *err)
 {
-	const struct tk_ab_goal goal = {.thresholds = &d->options,
-	        .pairs_max = target,
+	const struct tk_ab_goal goal = {.pairs_max = target,
 	        .deadline_ns = tk_clock_monotonic_ns() + (int64_t)(time_left_s(d) * 1e9)};
 	double before_s = s->test.wall_s;
 	TRY(tk_ab_test_run(d->n, &s->test, &goal, &s->result, err));
@@ -158,8 +157,9 @@ static int open_tests(struct confirmation *d, struct tk_error *err)
 		TRY(open_test(d, s, err));
 		if (!s->is_open)
 			continue;
+		s->test.thresholds.min_effect = s->row->min_effect; /* that of this night */
 		d->spent_s += s->test.wall_s;
-		s->result = tk_ab_result_evaluate(s->test.rows, s->test.count, &d->options);
+		s->result = tk_ab_result_evaluate(s->test.rows, s->test.count, &s->test.thresholds);
 	}
 	return TK_OK;
 }
@@ -193,7 +193,6 @@ int tk_night_confirm(struct tk_night *n, struct tk_error *err)
 struct request {
 	struct tk_night *n;
 	struct tk_confirm_report *r;
-	struct tk_detect_options thresholds;
 	int64_t night_id, series_id, started_ns;
 	struct tk_ab_build side[TK_AB_SIDES];
 	double budget_s;
@@ -272,8 +271,7 @@ static int choose_builds(
 
 static int measure_series(struct request *m, struct tk_error *err)
 {
-	const struct tk_ab_goal goal = {.thresholds = &m->thresholds,
-	        .pairs_max = TK_AB_PAIRS_MAX,
+	const struct tk_ab_goal goal = {.pairs_max = TK_AB_PAIRS_MAX,
 	        .deadline_ns = m->budget_s > 0 ? m->started_ns + (int64_t)(m->budget_s * 1e9) : 0};
 	struct tk_ab_test t;
 	int status = tk_ab_test_open(m->n, m->night_id, m->series_id, m->side, &t, err);
@@ -317,7 +315,6 @@ int tk_confirm_run(const struct tk_config *config, struct tk_store *store,
 	struct tk_session s;
 	struct request m = {.n = &s.night,
 	        .r = out,
-	        .thresholds = tk_detect_policy_thresholds(config),
 	        .series_id = q->series_id,
 	        .started_ns = tk_clock_monotonic_ns(),
 	        .budget_s = q->budget_s};

@@ -289,7 +289,8 @@ static int race_problem(struct tk_ab_session *c, const struct tk_ab_problem *t, 
 	        .race_deadline_ns = deadline_ns,
 	        .row = row,
 	        .deadline_ns = deadline_ns,
-	        .race = {.min_effect = c->thresholds.min_effect, .is_exhaustive = is_exhaustive}};
+	        .race = {.min_effect = t->test.thresholds.min_effect,
+	                .is_exhaustive = is_exhaustive}};
 	int64_t started_ns = tk_clock_monotonic_ns();
 	int status = search(&s, worker, err);
 	row->race_s = (double)(tk_clock_monotonic_ns() - started_ns) / 1e9;

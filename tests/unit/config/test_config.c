@@ -1,4 +1,5 @@
 /* tracker.yml: the defaults, every type of value, and the place and phrase of every mistake. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void the_default(void **state)
 	            c->budgets.cache_bytes == 10ull << 30);
 	assert_true(c->measure.relative_half_width == 0.01 && c->measure.confidence == 0.95 &&
 	            c->measure.pin && c->measure.recheck == 0.02);
-	assert_true(c->thresholds.min_effect == 0.02 && c->thresholds.min_effect_ns == 100 &&
+	assert_true(isnan(c->thresholds.min_effect) && c->thresholds.min_effect_ns == 100 &&
 	            c->thresholds.fdr == 0.05 && c->thresholds.stale_days == 14);
 	assert_string_equal(
 	        c->control.problem, "gemm:a=f32,acc=f32,b=f32,c=f32,k=512,m=512,n=512,ta=n,tb=n");

@@ -49,6 +49,7 @@ static inline struct tk_evidence quiet_series(void)
 
 	return (struct tk_evidence){.options = &options,
 	        .better = TK_BETTER_LOWER,
+	        .min_effect = options.min_effect,
 	        .within = run(TK_OUTCOME_OK, 99),
 	        .newest = run(TK_OUTCOME_OK, 99),
 	        .previous = run(TK_OUTCOME_OK, 96),

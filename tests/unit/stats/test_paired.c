@@ -175,11 +175,12 @@ static void few_pairs_decide_at_the_end(void **state)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(tk_paired_decide_last(
-		                         cases[i].d, cases[i].n, cases[i].least, &decision, &p),
+		                         cases[i].d, cases[i].n, cases[i].least, 0.95, &decision,
+		                         &p),
 		        TK_OK);
 		assert_int_equal(decision, cases[i].decision);
 	}
-	assert_int_equal(tk_paired_decide_last(two, 2, 0.02, &decision, &p), TK_EDATA);
+	assert_int_equal(tk_paired_decide_last(two, 2, 0.02, 0.95, &decision, &p), TK_EDATA);
 }
 
 static void few_pairs_of_equal_things_are_seldom_different(void **state)
@@ -196,7 +197,7 @@ static void few_pairs_of_equal_things_are_seldom_different(void **state)
 
 		for (size_t k = 0; k < n; k++)
 			d[k] = noise(&rng, 0.02);
-		assert_int_equal(tk_paired_decide_last(d, n, 0, &decision, &p), TK_OK);
+		assert_int_equal(tk_paired_decide_last(d, n, 0, 0.95, &decision, &p), TK_OK);
 		wrong += decision == TK_PAIRED_HIGHER || decision == TK_PAIRED_LOWER;
 	}
 	assert_in_range(wrong, 20, 200); /* 5 % of 4000 at most, and the test can fail */

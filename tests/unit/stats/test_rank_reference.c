@@ -354,7 +354,7 @@ static void the_last_decision_follows_its_interval(void **state)
 
 		fill_normal(d, n, seed, 0.01 * (double)(seed % 7) - 0.03, 0.01);
 		assert_int_equal(tk_paired_estimate(d, n, 0.95, &known), TK_OK);
-		assert_int_equal(tk_paired_decide_last(d, n, least, &word, &p), TK_OK);
+		assert_int_equal(tk_paired_decide_last(d, n, least, 0.95, &word, &p), TK_OK);
 		near(p.lo, known.lo), near(p.hi, known.hi), near(p.shift, known.shift);
 		assert_int_equal(known.reached, n >= TK_PAIRED_LAST_COUNT_MIN);
 		if (known.reached && (known.lo > 0 || known.hi < 0) && fabs(known.shift) > least)
