@@ -179,10 +179,11 @@ static int write_next_year(struct tk_chart_data *d, struct member *members, size
 	if (!*any)
 		return 0;
 	tk_buf_clear(&d->text);
+	const int64_t end_s = year_end_s(year);
 	for (size_t i = 0; i < count; i++) {
 		struct member *m = &members[i];
 		size_t first = m->written;
-		while (m->written < m->older && point_at(m, m->written)->as_of_s < year_end_s(year))
+		while (m->written < m->older && point_at(m, m->written)->as_of_s < end_s)
 			m->written++;
 		if (m->written > first)
 			tk_data_add_points(&d->text, d->model, m->series, point_at(m, first),

@@ -188,10 +188,14 @@ static void add_select(struct tk_buf *sql, const struct tk_db_table *t, const ch
 {
 	tk_buf_add_printf(sql, "SELECT %s", t->has_id ? "id" : "0");
 	for (size_t i = 0; i < t->column_count; i++)
-		if (t->columns[i].flags & TK_COL_LONG)
+		if (t->columns[i].flags & TK_COL_LONG) {
 			tk_buf_add_str(sql, ",''");
-		else
-			tk_buf_add_printf(sql, ",%s.%s", t->name, t->columns[i].name);
+		} else {
+			tk_buf_add_str(sql, ",");
+			tk_buf_add_str(sql, t->name);
+			tk_buf_add_str(sql, ".");
+			tk_buf_add_str(sql, t->columns[i].name);
+		}
 	tk_buf_add_printf(sql, " FROM %s %s", t->name, tail);
 }
 
