@@ -18,7 +18,7 @@ SELECT r.id AS "revision+", clip(r.author, 60) AS author, minute(r.commit_time_s
   c.worse > 0 AS "any_worse?", c.better > 0 AS "any_better?"
 FROM revision r JOIN page_revision p USING (id) LEFT JOIN page_change_count c ON c.revision_id = r.id
   LEFT JOIN build b ON b.id = (SELECT id FROM build
-    WHERE revision_id = r.id ORDER BY status = 'ok' DESC, id DESC LIMIT 1)
+    WHERE revision_id = r.id ORDER BY status IN ('ok', 'partial') DESC, id DESC LIMIT 1)
 WHERE r.upstream_id = ?1 AND (p.place <= 500 OR c.n) ORDER BY p.place
 
 -- .:

@@ -91,7 +91,7 @@ SELECT DISTINCT backend FROM kernel WHERE name = ''
 WITH newest AS (SELECT b.*, r.upstream_id, r.position, r.commit_time_s,
     row_number() OVER (PARTITION BY b.revision_id, b.adapter, b.arch ORDER BY b.id DESC) AS age,
     row_number() OVER (PARTITION BY b.revision_id ORDER BY b.id DESC) AS age_of_all
-  FROM build b JOIN revision r ON r.id = b.revision_id WHERE b.status = 'ok'),
+  FROM build b JOIN revision r ON r.id = b.revision_id WHERE b.status IN ('ok', 'partial')),
 pairs AS (SELECT revision_id, age_of_all, id AS new_id, lag(id) OVER (
     PARTITION BY upstream_id, adapter, arch ORDER BY position, commit_time_s, revision_id) AS old_id
   FROM newest WHERE age = 1)

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 11
+#define TK_ABI_MINOR 12
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -44,7 +44,8 @@ enum tk_abi_status {
 	TK_ABI_NO_MEMORY = 2,   /* too little host or device memory */
 	TK_ABI_INVALID = 3,     /* the caller broke the contract */
 	TK_ABI_DEVICE = 4, /* the device or its library failed; the process should be replaced */
-	TK_ABI_INTERNAL = 5
+	TK_ABI_INTERNAL = 5,
+	TK_ABI_NOT_BUILT = 6 /* its kernel did not compile: the compiler's error is in err */
 };
 
 struct tk_abi_error {
@@ -370,7 +371,8 @@ struct tk_backend {
 	int (*open)(const struct tk_open_args *args, struct tk_backend_ctx **out,
 	        struct tk_abi_error *err);
 	void (*close)(struct tk_backend_ctx *ctx);
-	/* TK_ABI_OK, or TK_ABI_UNSUPPORTED with the reason in err. Cheap; allocates nothing. */
+	/* TK_ABI_OK, or TK_ABI_UNSUPPORTED or _NOT_BUILT with the reason in err. Cheap; allocates
+	 * nothing. */
 	int (*supports)(struct tk_backend_ctx *ctx, const struct tk_problem *problem,
 	        struct tk_abi_error *err);
 	/* Optional. The tunable configurations of a problem, best guess first: `count` names, valid

@@ -34,8 +34,11 @@ run_instance() {
 		if grep -E 'died due to signal 9|Killed|Cannot allocate memory|bad_alloc|No space left' "$instance.log"; then
 			exit 255
 		fi
-		reason=$({ grep -m 1 'error' "$instance.log" || tail -n 1 "$instance.log"; } |
+		reason=$({ grep -m 1 -E 'error( #[0-9D-]+)? *:|fatal *:|undefined reference' \
+			"$instance.log" || tail -n 1 "$instance.log"; } |
 			tr -cd '[:print:]' | cut -c 1-400)
+		tail -n 200 "$instance.log" >"$instance.tail"
+		cat "$instance.tail" # at once, for the log of the build
 		echo "failed $(($(date +%s) - start)) ${reason:-the compiler failed without a message}" >"$instance.result"
 	fi
 	echo "$instance: $(cat "$instance.result")"
@@ -101,13 +104,16 @@ instance_objects() {
 }
 
 # link_instances BACKEND OBJECT...: TK_OUT/lib/tk_backend_BACKEND.so of the objects and the
-# instances, by nvcc
+# instances, by nvcc. Some libraries call the driver: the toolkit has a stub of it to link with.
 link_instances() {
 	backend=$1
 	shift
 	mkdir -p "$TK_OUT/lib"
 	# shellcheck disable=SC2046 # names have no spaces
 	set -- "$@" $(instance_objects)
+	if nvcc -shared -cudart static -lcuda -o driver.so backend.o 2>/dev/null; then
+		set -- "$@" -Xlinker --as-needed -lcuda
+	fi
 	nvcc -shared -cudart static ${LDFLAGS:+-Xlinker "${LDFLAGS#-Wl,}"} \
 		-o "$TK_OUT/lib/tk_backend_$backend.so" "$@"
 }

@@ -251,7 +251,7 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 		        "\"%.100s\"",
 		        config, find_manifest(ctx, p, NULL)->config);
 	if (*m->error)
-		return fail(err, TK_ABI_INTERNAL, "%s could not compile it: %.380s", m->producer,
+		return fail(err, TK_ABI_NOT_BUILT, "%s could not compile it: %.380s", m->producer,
 		        m->error);
 	*out = m;
 	return TK_ABI_OK;

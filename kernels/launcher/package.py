@@ -190,6 +190,16 @@ def parse_arguments(*more):
     return parser.parse_args()
 
 
+def note_instance(problem, line, ok):
+    """The preferred kernel of a problem, in the table from which the tracker tells whether a build is
+    complete. Other configurations of it may fail: a search leaves them out."""
+    if "TK_OUT" in os.environ:
+        with open(os.path.join(os.environ["TK_OUT"], "instances.txt"), "a", encoding="utf-8") as f:
+            seconds = line.partition(": ")[2].partition(" s,")[0] if ok else "0"
+            reason = "" if ok else ": " + line.partition(": ")[2]
+            print(problem, "ok" if ok else "failed", seconds, "s" + reason, file=f)
+
+
 def write(options, producer, extension, calls, compile_call, parameters=None):
     """`calls(problem, most)` gives at most `most` (configuration, call), the best guess first, or
     raises Unsupported. `compile_call(call)`, which runs in other processes, gives the bytes of a
@@ -207,10 +217,14 @@ def write(options, producer, extension, calls, compile_call, parameters=None):
         )
     )
     good, failures = 0, []
-    for line, ok in run_jobs(todo, compile_call, options.out, extension):
+    for (common, stem, _), (line, ok) in zip(
+        todo, run_jobs(todo, compile_call, options.out, extension)
+    ):
         print(line, flush=True)
         good += ok
         failures += [] if ok else [line]
+        if stem.endswith("-0"):
+            note_instance(common["problem"], line, ok)
     print("%s %s: %d of %d code objects" % (producer["name"], producer["version"], good, len(todo)))
     if not good:
         sys.exit(

@@ -215,6 +215,7 @@ static void describe(struct job *j, const struct tk_build_key *key)
 	const struct tk_build_spec *spec = j->spec;
 	struct tk_artifact *a = j->artifact = tk_calloc(1, sizeof *a);
 	memcpy(a->key, key->hex, sizeof a->key);
+	memcpy(a->environment, key->environment, sizeof a->environment);
 	a->toolchain = tk_strdup(key->toolchain);
 	a->upstream = tk_strdup(spec->repo->name);
 	a->revision = tk_strdup(spec->revision);
@@ -230,7 +231,7 @@ static void describe(struct job *j, const struct tk_build_key *key)
 
 /* ---- running ---- */
 
-#define KERNEL_FACTS_DEADLINE_S 600
+#define INSIDE_DEADLINE_S 600
 /* Device code counts with its texts, such as the files of assertions. */
 static int put_prefix_map(const struct job *j, struct tk_build_env *e, struct tk_error *err)
 {
@@ -297,12 +298,74 @@ static int check_ended_by_system(
 			return tk_fail(err, TK_ECRASH,
 			        "%s: infrastructure failure: the build was killed (%s)", name,
 			        strsignal(signals[i]));
-	if (tk_build_log_has_killed_tool(j->at[LOG]))
-		return tk_fail(err, TK_ECRASH,
-		        "%s: infrastructure failure: a tool of the build was killed or had no "
-		        "memory",
-		        name);
+	AUTO_TEXT line = tk_build_log_find_system_failure(j->at[LOG]);
+	if (*line)
+		return tk_fail(err, TK_ECRASH, "%s: infrastructure failure: %s", name, line);
 	return TK_OK;
+}
+
+static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_error *err)
+{
+	/* The virtual environment of a package is shared by all builds of its version. */
+	const bool shared = j->spec->repo->kind == TK_REPO_PACKAGE;
+	const char *const writable[] = {
+	        j->at[OUT], j->at[BUILD], j->at[TMP], j->ccache, shared ? NULL : j->source, NULL};
+	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(),
+	        j->at[PROBLEMS], shared ? j->source : NULL, j->python, NULL};
+	const struct tk_sandbox_policy policy = {.writable = writable,
+	        .readable = readable,
+	        .mounts = j->mounts,
+	        .cwd = FIXED "/build",
+	        .network = j->spec->network};
+	return tk_sandbox_new(&policy, out, err);
+}
+
+/* Runs a program in a sandbox like that of the build, whose files are not trusted. */
+static int run_inside(const struct job *j, const struct tk_process_spec *build,
+        const char *const *argv, struct tk_process_result *result, struct tk_error *err)
+{
+	struct tk_process_spec proc = *build;
+	proc.argv = argv;
+	proc.deadline_s = INSIDE_DEADLINE_S;
+	if (strcmp(argv[0], "ldd") == 0)
+		proc.log_path = NULL; /* its output is the answer */
+	TRY(new_sandbox(j, &proc.sandbox, err));
+	int status = tk_process_run(&proc, result, err);
+	if (!status)
+		status = tk_process_check(&proc, result, err);
+	tk_sandbox_free(proc.sandbox);
+	return status;
+}
+
+/* TK_EDATA: a shared object cannot be loaded. Where `ldd` does not work, the night will tell. */
+static int check_loads(
+        const struct job *j, const struct tk_process_spec *build, struct tk_error *err)
+{
+	for (size_t i = 0; i < j->artifact->backend_count; i++) {
+		AUTO_TEXT path = tk_backend_path(j->at[OUT], j->artifact->backends[i].name);
+		const char *const argv[] = {"ldd", "-r", path, NULL};
+		AUTO(tk_process_result) result = {0};
+		if (tk_file_exists(path) && !run_inside(j, build, argv, &result, NULL))
+			TRY(tk_build_check_loader(result.out.data, strrchr(path, '/') + 1, err));
+	}
+	return TK_OK;
+}
+
+/* Of a build that succeeded. */
+static int record_output(struct job *j, const struct tk_process_spec *build, struct tk_error *err)
+{
+	struct tk_error why = {0};
+	int status = tk_build_collect(j->at[OUT], j->at[COLLECTED], OUTPUT_MAX_BYTES, &why);
+	if (!status)
+		status = tk_artifact_scan_backends(j->artifact, j->at[COLLECTED], &why);
+	if (!status)
+		status = check_loads(j, build, &why);
+	if (status == TK_EDATA)
+		return set_failure(j, TK_BUILD_FAILED, tk_strdup(why.message));
+	if (status)
+		return tk_fail(err, status, "%s", why.message);
+	char *missing = tk_build_count_instances(j->artifact, j->at[COLLECTED]);
+	return set_failure(j, *missing ? TK_BUILD_PARTIAL : TK_BUILD_OK, missing);
 }
 
 /* Status and message of the artifact, from how the adapter ended. */
@@ -340,53 +403,29 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	}
 	if (result->exit_code != 0) {
 		TRY(check_ended_by_system(j, result, err));
+		AUTO_TEXT missing = tk_build_count_instances(j->artifact, j->at[OUT]);
 		AUTO_TEXT line = tk_build_log_find_error(j->at[LOG]);
 		if (!*line)
 			tk_process_check(proc, result, &why);
-		return set_failure(j, TK_BUILD_FAILED, tk_strdup(*line ? line : why.message));
+		return set_failure(j, TK_BUILD_FAILED,
+		        tk_strdup(*missing && !j->artifact->instances_built ? missing
+		                  : *line                                   ? line
+		                                                            : why.message));
 	}
-	int status = tk_build_collect(j->at[OUT], j->at[COLLECTED], OUTPUT_MAX_BYTES, &why);
-	if (!status)
-		status = tk_artifact_scan_backends(j->artifact, j->at[COLLECTED], &why);
-	if (status == TK_EDATA)
-		return set_failure(j, TK_BUILD_FAILED, tk_strdup(why.message));
-	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+	return record_output(j, proc, err);
 }
 
-static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_error *err)
-{
-	/* The virtual environment of a package is shared by all builds of its version. */
-	const bool shared = j->spec->repo->kind == TK_REPO_PACKAGE;
-	const char *const writable[] = {
-	        j->at[OUT], j->at[BUILD], j->at[TMP], j->ccache, shared ? NULL : j->source, NULL};
-	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(),
-	        j->at[PROBLEMS], shared ? j->source : NULL, j->python, NULL};
-	const struct tk_sandbox_policy policy = {.writable = writable,
-	        .readable = readable,
-	        .mounts = j->mounts,
-	        .cwd = FIXED "/build",
-	        .network = j->spec->network};
-	return tk_sandbox_new(&policy, out, err);
-}
-
-/* In the sandbox of the build, whose files are not trusted. Kernels whose facts are not known are
- * measured all the same. */
-static void write_kernel_facts(const struct job *j, struct tk_process_spec proc)
+/* Kernels whose facts are not known are measured all the same. */
+static void write_kernel_facts(const struct job *j, const struct tk_process_spec *build)
 {
 	AUTO_TEXT script = tk_path_join3(tk_path_data_dir(), "kernels/gpu", "kernel_facts.py");
 	AUTO_TEXT lib = tk_path_join(j->at[OUT], "lib");
 	const char *const argv[] = {"python3", "-I", script, lib, NULL};
-	struct tk_process_result result = {0};
+	AUTO(tk_process_result) result = {0};
 	struct tk_error why = {0};
-	proc.argv = argv;
-	proc.sandbox = NULL; /* of the build: serves one process */
-	proc.deadline_s = KERNEL_FACTS_DEADLINE_S;
-	if (new_sandbox(j, &proc.sandbox, &why) || tk_process_run(&proc, &result, &why) ||
-	        tk_process_check(&proc, &result, &why))
+	if (run_inside(j, build, argv, &result, &why))
 		tk_log(TK_LOG_DEBUG, "kernel_facts_unknown", NULL, "%s: %s", j->spec->repo->name,
 		        why.message);
-	tk_process_result_free(&result);
-	tk_sandbox_free(proc.sandbox);
 }
 
 /* Runs the adapter in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
@@ -409,7 +448,7 @@ static int run_adapter(struct job *j, struct tk_process_spec *proc, struct tk_bu
 	j->artifact->wall_s = result.wall_s;
 	j->artifact->cpu_s = result.cpu_s;
 	if (is_success)
-		write_kernel_facts(j, *proc);
+		write_kernel_facts(j, proc);
 	return record_result(j, proc, &result, err);
 }
 
@@ -452,7 +491,7 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 	struct tk_artifact *a = j->artifact;
 	AUTO_TEXT lib = tk_path_join(j->at[COLLECTED], "lib");
 	AUTO_TEXT log = tk_path_join(j->at[COLLECTED], "build.log");
-	if (a->status != TK_BUILD_OK) {
+	if (!tk_build_status_is_usable(a->status)) {
 		while (a->backend_count)
 			tk_artifact_backend_free(&a->backends[--a->backend_count]);
 		TRY(tk_dir_remove(lib, err));
@@ -483,18 +522,22 @@ static int build_revision(const struct tk_build_spec *spec, const char *kernels_
 }
 
 /* False for a damaged artifact (a machine that lost its power may have cut files off), and for a
- * failed one that is due to be tried again. */
-static bool find_cached(const struct tk_build_spec *spec, const char *key, struct tk_artifact **out)
+ * failed one that is due to be tried again, or that another environment may build. */
+static bool find_cached(
+        const struct tk_build_spec *spec, const struct tk_build_key *key, struct tk_artifact **out)
 {
 	struct tk_artifact *a = NULL;
 	struct tk_error why = {0};
-	if (tk_artifact_load(spec->cache_dir, key, &a, NULL))
+	if (tk_artifact_load(spec->cache_dir, key->hex, &a, NULL))
 		return false;
 	const bool is_damaged = tk_manifest_verify(a, false, &why);
 	if (is_damaged)
 		tk_log(TK_LOG_WARN, "artifact_damaged", NULL, "%s is built again: %s",
 		        spec->repo->name, why.message);
-	if (is_damaged || (a->status != TK_BUILD_OK && tk_clock_now_s() - a->built_s >= RETRY_S)) {
+	const bool is_due =
+	        !tk_build_status_is_usable(a->status) && tk_clock_now_s() - a->built_s >= RETRY_S;
+	if (is_damaged || is_due ||
+	        (a->status != TK_BUILD_OK && strcmp(a->environment, key->environment) != 0)) {
 		tk_artifact_free(a);
 		return false;
 	}
@@ -513,7 +556,7 @@ int tk_artifact_build(
 	if (status)
 		return tk_error_add_context(err, "%s", spec->repo->name);
 	TRY(tk_cache_lock(spec->cache_dir, key.hex, find_wait_s(spec), &lock, err));
-	if (find_cached(spec, key.hex, out))
+	if (find_cached(spec, &key, out))
 		return TK_OK;
 	TRY(tk_build_reuse(spec, &key, out, err));
 	return *out ? TK_OK : build_revision(spec, kernels_dir, &key, out, err);
@@ -526,7 +569,17 @@ int tk_artifact_find(
 	TRY(check_spec(spec, err));
 	AUTO_TEXT kernels_dir = find_kernels_dir(spec);
 	TRY(tk_build_key_compute(spec, kernels_dir, &key, err));
-	return find_cached(spec, key.hex, out) ? TK_OK
-	                                       : tk_fail(err, TK_ENOTFOUND, "%s %.12s is not built",
-	                                                 spec->repo->name, spec->revision);
+	return find_cached(spec, &key, out) ? TK_OK
+	                                    : tk_fail(err, TK_ENOTFOUND, "%s %.12s is not built",
+	                                              spec->repo->name, spec->revision);
+}
+
+char *tk_artifact_explain_failure(const struct tk_artifact *a)
+{
+	char when[TK_TIME_ISO_SIZE];
+	return tk_sprintf("%s (log: %s%s%s%s%s%s)", a->message, a->log_path,
+	        a->cached ? "; remembered since " : "",
+	        a->cached ? tk_time_format_iso(a->built_s, when) : "",
+	        a->cached ? ", `tracker build --clean " : "", a->cached ? a->upstream : "",
+	        a->cached ? "` forgets it" : "");
 }

@@ -73,7 +73,10 @@ struct tk_artifact {
 	enum tk_build_status status;
 	bool cached;          /* found in the cache, not built now */
 	char *dir, *log_path; /* absolute */
-	char *message;        /* the error that made the build fail; "" */
+	char *message;        /* the error that made the build fail, or some of its kernels; "" */
+	char environment[TK_HASH_HEX_SIZE]; /* a failure is remembered for this one; "": of none */
+	/* kernels that are compiled one by one; 0: an adapter that does not */
+	int64_t instances_built, instance_count;
 	/* The revision that was built: nothing that its build read is another one at this
 	 * revision. "": this one. */
 	char *same_as;
@@ -92,7 +95,8 @@ struct tk_artifact {
  * that one, without a checkout.
  *
  * TK_OK also for a failed build: see the status. Failed builds are cached too, and tried again
- * after a day. An error means that there was no attempt: no such revision, no disk, cancelled. */
+ * after a day, or when what is installed, the sandbox or a limit changed. An error means that there
+ * was no attempt: no such revision, no disk, cancelled. */
 int tk_artifact_build(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
 /* The same from the cache alone. TK_ENOTFOUND: it is not there. */
@@ -101,6 +105,9 @@ int tk_artifact_find(
 /* The artifact of one installed shared object, such as a backend for a system library. */
 int tk_artifact_load_installed(const char *backend_path, const char *backend_name,
         struct tk_artifact **out, struct tk_error *err);
+/* Of a failed or partial build: its message, its log and, if the cache answered, how to try again.
+ * The caller frees it. */
+char *tk_artifact_explain_failure(const struct tk_artifact *a);
 void tk_artifact_free(struct tk_artifact *a);
 TK_AUTO_PTR(tk_artifact)
 /* NULL: it has none of that name. */

@@ -11,6 +11,8 @@ struct tk_build_key {
 	char hex[TK_HASH_HEX_SIZE];
 	char recipe[TK_HASH_HEX_SIZE]; /* the key without the revision */
 	char *toolchain;               /* "gcc 12.2.0, cmake 3.25.1" */
+	/* of what else may decide whether it succeeds: sandbox, limits, installed packages */
+	char environment[TK_HASH_HEX_SIZE];
 };
 /* TK_ENOTFOUND: a tool of the adapter is not installed. */
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
@@ -98,8 +100,18 @@ int tk_build_collect_log(const char *log, const char *to, uint64_t max_bytes, st
  * "" if the log is empty. */
 char *tk_build_log_find_error(const char *log_path);
 bool tk_build_log_has_disk_full(const char *log_path);
-/* Whether the system ended the build: a compiler that was killed, or had no memory. */
-bool tk_build_log_has_killed_tool(const char *log_path);
+/* The line that says that the system failed the build, not its source: a compiler that was killed
+ * or had no memory, a cache or a sandbox that did not work; "": there is none. */
+char *tk_build_log_find_system_failure(const char *log_path);
+
+/* check.c */
+/* Counts the kernels of <dir>/instances.txt, which adapters of kernels write: "NAME ok|failed
+ * SECONDS s: REASON" on each line. "5 of 6 kernels; NAME: REASON" of the first that failed; "": all
+ * are there, or no such file. */
+char *tk_build_count_instances(struct tk_artifact *a, const char *dir);
+/* `answer`: what `ldd -r` says of a shared object; is changed. TK_EDATA: it cannot be loaded where
+ * it was built, for another reason than a GPU's driver that is not installed. */
+int tk_build_check_loader(char *answer, const char *file, struct tk_error *err);
 
 /* ---- elf.c: a shared object, its code, data, symbols, relocations and run path. Lists are
  * sorted by the address that their elements begin with. ---- */

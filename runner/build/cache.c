@@ -197,7 +197,7 @@ int tk_artifact_export(
 	for (const char *const *key = keys; *key; key++) {
 		AUTO_PTR(tk_artifact) a = NULL;
 		TRY(tk_artifact_load(cache_dir, *key, &a, err));
-		if (a->status != TK_BUILD_OK)
+		if (!tk_build_status_is_usable(a->status))
 			return tk_fail(err, TK_EUSAGE,
 			        "the artifact %.12s is of a failed build, which is not exported",
 			        *key);
@@ -220,7 +220,7 @@ static int check_folder(const char *temp, const char *key, struct tk_error *err)
 	if (!status && strcmp(a->key, key))
 		status = tk_fail(
 		        err, TK_EDATA, "the folder %.12s has the manifest of %.12s", key, a->key);
-	if (!status && a->status != TK_BUILD_OK)
+	if (!status && !tk_build_status_is_usable(a->status))
 		status = tk_fail(err, TK_EDATA, "%.12s is of a failed build", key);
 	tk_artifact_free(a);
 	return status;
@@ -234,8 +234,8 @@ static int import_folder(const char *cache_dir, const char *temp, const char *ke
 	AUTO_PTR(tk_lock) lock = NULL;
 	AUTO_TEXT from = tk_path_join(temp, key);
 	TRY(tk_cache_lock(cache_dir, key, 3600, &lock, err));
-	const bool is_there =
-	        !tk_artifact_load(cache_dir, key, &there, NULL) && there->status == TK_BUILD_OK;
+	const bool is_there = !tk_artifact_load(cache_dir, key, &there, NULL) &&
+	                      tk_build_status_is_usable(there->status);
 	tk_artifact_free(there);
 	if (is_there)
 		return TK_OK;

@@ -1,9 +1,11 @@
 /* The key of an artifact: a hash of everything that decides its content. */
 #include "base/process.h"
+#include "base/sandbox.h"
 #include "build/build_internal.h"
 #include "upstream/repo.h"
 #include <ctype.h>
 #include <glob.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LIST_MAX 65536
@@ -267,6 +269,32 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 	return add_toolchain(h, spec->adapter_dir, toolchain, err);
 }
 
+/* What is not part of a good build's key, and may decide whether a build succeeds. Folders have the
+ * time of the last installation. */
+static void hash_environment(const struct tk_build_spec *spec, char hex[TK_HASH_HEX_SIZE])
+{
+	static const char *const folders[] = {"/usr/include", "/usr/local/include", "/usr/lib",
+	        "/usr/lib64", "/usr/local/lib", "/usr/local", "/opt", "/var/lib/dpkg/status",
+	        "/var/lib/rpm", "/lib/apk/db/installed"};
+	static const char *const variables[] = {
+	        "PATH", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "CPATH"};
+	struct tk_hash *h = tk_hash_new();
+	struct stat st;
+	tk_hash_add_str(h, tk_sandbox_method_name(tk_sandbox_method()));
+	tk_hash_add_i64(h, spec->network);
+	tk_hash_add_i64(h, (int64_t)spec->deadline_s);
+	tk_hash_add_i64(h, (int64_t)spec->memory_limit_bytes);
+	tk_hash_add_i64(h, (int64_t)spec->disk_limit_bytes);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		tk_hash_add_i64(h, stat(folders[i], &st) ? 0 : st.st_mtim.tv_sec);
+	AUTO_TEXT path = tk_strdup(getenv("PATH") ? getenv("PATH") : "");
+	for (char *folder, *rest = path; (folder = strsep(&rest, ":"));)
+		tk_hash_add_i64(h, stat(folder, &st) ? 0 : st.st_mtim.tv_sec);
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		tk_hash_add_str(h, getenv(variables[i]) ? getenv(variables[i]) : "");
+	tk_hash_finish(h, hex);
+}
+
 int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_dir,
         struct tk_build_key *out, struct tk_error *err)
 {
@@ -277,5 +305,6 @@ int tk_build_key_compute(const struct tk_build_spec *spec, const char *kernels_d
 	tk_hash_add_str(all, out->recipe);
 	tk_hash_add_str(all, spec->revision);
 	tk_hash_finish(all, out->hex);
+	hash_environment(spec, out->environment);
 	return status;
 }

@@ -10,12 +10,12 @@
 static const char *const disk_full_signs[] = {
         "No space left on device", "Disk quota exceeded", NULL};
 /* As make, gcc, clang, nvcc, collect2 and ninja print it. A shell prints only "Killed" at the end
- * of a line. */
-static const char *const killed_signs[] = {"Killed signal terminated program",
+ * of a line. Then what ccache and the sandbox print. */
+static const char *const system_signs[] = {"Killed signal terminated program",
         "terminated with signal 9", "died due to signal 9", "unable to execute command: Killed",
         "virtual memory exhausted", "Cannot allocate memory", "out of memory allocating",
         "LLVM ERROR: out of memory", "c++: fatal error: Killed", "std::bad_alloc", "Killed\n",
-        NULL};
+        "ccache: error: ", "bwrap: ", "Read-only file system", NULL};
 
 /* An adapter without a sandbox may have replaced the log. NULL: there is none. */
 static FILE *open_log(const char *path)
@@ -24,28 +24,31 @@ static FILE *open_log(const char *path)
 	return fd < 0 ? NULL : tk_check_memory(fdopen(fd, "r"));
 }
 
-static bool has_line(const char *log_path, const char *const *signs)
+/* The first line with one of the signs; "": there is none. */
+static char *find_line(const char *log_path, const char *const *signs)
 {
 	AUTO_TEXT line = NULL;
+	char found[MESSAGE_BYTES] = "";
 	size_t size = 0;
-	bool found = false;
 	FILE *f = open_log(log_path);
-	while (f && !found && getline(&line, &size, f) >= 0)
-		for (const char *const *s = signs; *s && !found; s++)
-			found = strstr(line, *s);
+	while (f && !*found && getline(&line, &size, f) >= 0)
+		for (const char *const *s = signs; *s && !*found; s++)
+			if (strstr(line, *s))
+				tk_text_copy_line(found, sizeof found, line);
 	if (f)
 		fclose(f);
-	return found;
+	return tk_strdup(found);
 }
 
 bool tk_build_log_has_disk_full(const char *log_path)
 {
-	return has_line(log_path, disk_full_signs);
+	AUTO_TEXT line = find_line(log_path, disk_full_signs);
+	return *line;
 }
 
-bool tk_build_log_has_killed_tool(const char *log_path)
+char *tk_build_log_find_system_failure(const char *log_path)
 {
-	return has_line(log_path, killed_signs);
+	return find_line(log_path, system_signs);
 }
 
 /* ---- the first diagnostic ---- */
@@ -65,13 +68,12 @@ static const struct sign {
         {FOLLOWUP, "^FAILED: "},
         {OTHER, "^(\\+ |\\[ *[0-9]+[/%]|echo |if |-- )| -o [^ ]|"
                 "(^|: )((cmake )?(deprecation )?warning|note|remark)( #[0-9]| \\(|:| at )"},
-        {FOLLOWUP,
-                "ld returned [0-9]|linker command failed|build stopped|Configuring incomplete|"
-                "errors? generated|compilation terminated|\\*\\*\\* (\\[|Waiting)|"
-                "aborted due to err|treated as errors|subprocess-exited-with-error|"
-                "metadata-generation-failed|ERROR: (Failed|Could not) build|"
-                "error: command .* failed|^failed to build|failed to execute:|"
-                "final link failed|CalledProcessError|SystemExit|errors? detected"},
+        {FOLLOWUP, "ld returned [0-9]|linker command failed|build stopped|Configuring incomplete|"
+                   "errors? generated|compilation terminated|\\*\\*\\* (\\[|Waiting)|"
+                   "aborted due to err|treated as errors|subprocess-exited-with-error|"
+                   "metadata-generation-failed|ERROR: (Failed|Could not) build|"
+                   "error: command .* failed|^failed to build|failed to execute:|"
+                   "final link failed|CalledProcessError|SystemExit|errors? detected"},
         /* gcc, clang, hipcc, gas, meson; nvcc's front end; its other programs */
         {REAL, ":[0-9]+(:[0-9]+)?: ((fatal|internal compiler) )?error:"},
         {REAL, "\\([0-9]+\\) ?: ((catastrophic|internal) )?error( #[0-9]+(-D)?)?:|"

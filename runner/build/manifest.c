@@ -29,12 +29,17 @@ static const struct member artifact_members[] = {
         {"toolchain", TEXT, AT(tk_artifact, toolchain), 0},
         {"message", TEXT, AT(tk_artifact, message), 0},
         {"same_as", OPTIONAL, AT(tk_artifact, same_as), 0},
+        {"environment", LINE, AT(tk_artifact, environment), 0},
+        {"instances_built", INT, AT(tk_artifact, instances_built), 0},
+        {"instance_count", INT, AT(tk_artifact, instance_count), 0},
         {"wall_s", SECONDS, AT(tk_artifact, wall_s), 0},
         {"cpu_s", NEWER, AT(tk_artifact, cpu_s), 0},
         {"size_bytes", INT, AT(tk_artifact, size_bytes), 0},
         {"built_s", INT, AT(tk_artifact, built_s), 0},
         {0},
 };
+static const char *const later_members[] = {
+        "environment", "instances_built", "instance_count", NULL};
 static const struct member commit_members[] = {
         {"id", LINE, AT(tk_revision, id), 0},
         {"parent", LINE, AT(tk_revision, parent), 0},
@@ -96,7 +101,7 @@ static int read_member(const json_t *o, const struct member *m, void *row, struc
 			expected = "a number of seconds";
 	} else if (m->kind == STATUS) {
 		if (tk_build_status_parse(text, to))
-			expected = "ok, failed or timeout";
+			expected = "ok, partial, failed or timeout";
 	} else if (m->kind == HASH) {
 		if (text && tk_build_key_is_valid(text))
 			memcpy(to, text, TK_HASH_HEX_SIZE);
@@ -192,12 +197,18 @@ static int read_artifact(const char *path, struct tk_artifact *a, struct tk_erro
 		return tk_fail(err, TK_EVERSION,
 		        "made by a newer tracker (format %lld, this one knows %d)",
 		        (long long)format, MANIFEST_FORMAT);
+	/* builds of earlier versions lack them */
+	for (const char *const *name = later_members; *name; name++)
+		if (!json_object_get(root, *name))
+			json_object_set_new(
+			        root, *name, **name == 'i' ? json_integer(0) : json_string(""));
 	TRY(read_members(root, artifact_members, a, err));
 	TRY(read_commit(root, a, err));
 	TRY(get_list(root, "backends", &list, err));
 	const size_t n = json_array_size(list);
-	if (a->status == TK_BUILD_OK && !n)
-		return tk_fail(err, TK_EDATA, "the status is ok, but there is no backend");
+	if (tk_build_status_is_usable(a->status) && !n)
+		return tk_fail(err, TK_EDATA, "the status is %s, but there is no backend",
+		        tk_build_status_name(a->status));
 	a->backends = tk_calloc(n, sizeof *a->backends);
 	while (a->backend_count < n) {
 		struct tk_artifact_backend *b = &a->backends[a->backend_count];

@@ -1,5 +1,6 @@
 /* See vocabulary.h. */
 #include "core/vocabulary.h"
+#include "tracker_abi.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,19 @@ enum tk_unit tk_metric_unit(enum tk_metric value)
 bool tk_outcome_has_timing(enum tk_outcome value)
 {
 	return trait(&tk_outcome_words, value, false);
+}
+
+enum tk_outcome tk_outcome_from_abi(int status)
+{
+	return status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
+	       : status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY
+	       : status == TK_ABI_NOT_BUILT ? TK_OUTCOME_BUILD_FAILED
+	                                    : TK_OUTCOME_FAILED;
+}
+
+bool tk_build_status_is_usable(enum tk_build_status value)
+{
+	return trait(&tk_build_status_words, value, false);
 }
 
 bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed)

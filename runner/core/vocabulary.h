@@ -111,7 +111,8 @@ struct tk_vocabulary {
 	X(TK_OUTCOME_CRASHED, "crashed", "the worker process died") \
 	X(TK_OUTCOME_PROTOCOL, "protocol", "the worker sent something that is not an answer") \
 	X(TK_OUTCOME_FAILED, "failed", "the backend or the device reported an error") \
-	X(TK_OUTCOME_BUILD_FAILED, "build_failed", "the revision could not be built") \
+	X(TK_OUTCOME_BUILD_FAILED, "build_failed", \
+	        "the revision, or its kernel, could not be built") \
 	X(TK_OUTCOME_NO_DEVICE, "no_device", "the device it needs is not there") \
 	X(TK_OUTCOME_SKIPPED, "skipped", "the night's budget was spent before its turn")
 
@@ -173,8 +174,11 @@ struct tk_vocabulary {
 	X(TK_RESOLUTION_UNREACHABLE, "unreachable", "no answer: the last known revision was used") \
 	X(TK_RESOLUTION_FAILED, "failed", "no revision, or it could not be built")
 
+/* trait: whether it left backends */
 #define TK_BUILD_STATUSES(X) \
-	X(TK_BUILD_OK, "ok", "built") \
+	X(TK_BUILD_OK, "ok", "built", .trait = true) \
+	X(TK_BUILD_PARTIAL, "partial", "built without some kernels, which did not compile", \
+	        .trait = true) \
 	X(TK_BUILD_FAILED, "failed", "the build ended with an error") \
 	X(TK_BUILD_TIMEOUT, "timeout", "the build did not end in time")
 
@@ -519,6 +523,10 @@ uint32_t tk_device_kind_bit(const char *name);
 enum tk_unit tk_metric_unit(enum tk_metric value);
 
 bool tk_outcome_has_timing(enum tk_outcome value); /* a timing that counts */
+/* Of a call of a backend that did not succeed, by its enum tk_abi_status. */
+enum tk_outcome tk_outcome_from_abi(int status);
+/* Whether a build left backends that can be measured: ok, partial. */
+bool tk_build_status_is_usable(enum tk_build_status value);
 /* Whether a night as a whole is unreliable: at least half of its timings are unstable. */
 bool tk_outcome_is_night_unreliable(size_t unstable, size_t timed);
 

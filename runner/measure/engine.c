@@ -24,17 +24,15 @@ int tk_engine_end_job(struct tk_engine *e, enum tk_outcome outcome, const char *
 int tk_engine_check_status(struct tk_engine *e, int status, const char *what)
 {
 	char *message = e->abi.message;
-	enum tk_outcome outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
-	                          : status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY
-	                                                       : TK_OUTCOME_FAILED;
+	enum tk_outcome outcome = tk_outcome_from_abi(status);
 	message[status == TK_ABI_OK ? 0 : sizeof e->abi.message - 1] = 0;
 	if (status == TK_ABI_OK)
 		return 0;
 	if (!message[0])
 		return tk_engine_end_job(e, outcome, "%s: no reason given", what);
-	if (status == TK_ABI_UNSUPPORTED)
+	if (status == TK_ABI_UNSUPPORTED || status == TK_ABI_NOT_BUILT)
 		return tk_engine_end_job(e, outcome, "%s", message);
-	if (status < TK_ABI_OK || status > TK_ABI_INTERNAL)
+	if (status < TK_ABI_OK || status > TK_ABI_NOT_BUILT)
 		return tk_engine_end_job(
 		        e, outcome, "%s: unknown status %d: %.300s", what, status, message);
 	return tk_engine_end_job(e, outcome, "%s: %s", what, message);

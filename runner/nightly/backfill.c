@@ -21,10 +21,10 @@ struct backfill {
 static void add_report(struct tk_night_report *sum, const struct tk_night_report *one)
 {
 #define COUNT(member) offsetof(struct tk_night_report, member)
-	static const size_t counts[] = {COUNT(builds), COUNT(builds_failed), COUNT(builds_cached),
-	        COUNT(upstreams_unreachable), COUNT(jobs), COUNT(measured), COUNT(verified),
-	        COUNT(wrong), COUNT(implausible), COUNT(failed), COUNT(unsupported), COUNT(skipped),
-	        COUNT(stages_failed), COUNT(unstable)};
+	static const size_t counts[] = {COUNT(builds), COUNT(builds_failed), COUNT(builds_partial),
+	        COUNT(builds_cached), COUNT(upstreams_unreachable), COUNT(jobs), COUNT(measured),
+	        COUNT(verified), COUNT(wrong), COUNT(implausible), COUNT(failed),
+	        COUNT(unsupported), COUNT(skipped), COUNT(stages_failed), COUNT(unstable)};
 #undef COUNT
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
 		*(size_t *)((char *)sum + counts[i]) += *(size_t *)((char *)one + counts[i]);
@@ -250,14 +250,17 @@ static int export_build(const struct tk_config *config, const struct tk_backfill
         struct tk_past *p, struct tk_backfill_build_report *out, struct tk_error *err)
 {
 	AUTO_PTR(tk_artifact) a = NULL;
-	const struct tk_revision *r = &p->revision;
 	TRY(tk_past_load_build(config, p, o->arch, true, &a, err));
+	if (a->status != TK_BUILD_OK) {
+		AUTO_TEXT why = tk_artifact_explain_failure(a);
+		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: %s", p->upstream->name,
+		        p->revision.id, why);
+	}
 	if (p->build_failed) {
-		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: %s (log: %s)",
-		        p->upstream->name, r->id, a->message, a->log_path);
 		out->failed++;
 		return TK_OK;
 	}
+	out->partial += a->status == TK_BUILD_PARTIAL;
 	memcpy(p->key, a->key, TK_HASH_HEX_SIZE);
 	out->built++;
 	out->cached += a->cached;

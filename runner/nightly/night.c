@@ -18,7 +18,7 @@ static int evict_artifacts(struct tk_night *n, struct tk_error *err)
 	TRY(tk_store_select(n->store,
 	        "SELECT artifact_key AS key FROM (SELECT artifact_key, row_number() OVER"
 	        " (PARTITION BY upstream_id ORDER BY built_s DESC, id DESC) AS age"
-	        " FROM build_v WHERE status='ok') WHERE age=1",
+	        " FROM build_v WHERE status IN ('ok', 'partial')) WHERE age=1",
 	        TK_NO_ARGS, &type, &rows, err));
 	/* the only member of each row */
 	return tk_artifact_evict(
@@ -175,9 +175,9 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 		const char *key;
 		size_t count;
 	} counts[] = {{"builds", r->builds}, {"builds_failed", r->builds_failed},
-	        {"unreachable", r->upstreams_unreachable}, {"jobs", r->jobs},
-	        {"measured", r->measured}, {"verified", r->verified}, {"wrong", r->wrong},
-	        {"implausible", r->implausible}, {"failed", r->failed},
+	        {"builds_partial", r->builds_partial}, {"unreachable", r->upstreams_unreachable},
+	        {"jobs", r->jobs}, {"measured", r->measured}, {"verified", r->verified},
+	        {"wrong", r->wrong}, {"implausible", r->implausible}, {"failed", r->failed},
 	        {"unsupported", r->unsupported}, {"skipped", r->skipped}, {"unstable", r->unstable},
 	        {"suspects", r->suspects}, {"pairs", r->pairs}};
 	json_auto_t *summary = json_object();
@@ -197,7 +197,8 @@ static char *encode_summary(const struct tk_night_report *r, json_t *request)
 static bool is_complete(const struct tk_night_report *r, int status)
 {
 	return !status && !r->failed && !r->wrong && !r->implausible && !r->skipped &&
-	       !r->builds_failed && !r->upstreams_unreachable && !r->stages_failed;
+	       !r->builds_failed && !r->builds_partial && !r->upstreams_unreachable &&
+	       !r->stages_failed;
 }
 
 static int close_night(struct tk_night *n, int status, struct tk_error *err)

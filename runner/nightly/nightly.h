@@ -48,7 +48,7 @@ struct tk_night_report {
 	size_t nights;        /* of a backfill */
 	size_t same_code;     /* revisions that a backfill left out for their machine code */
 	size_t between_equal; /* and those between two that do not differ */
-	size_t builds, builds_failed, builds_cached, upstreams_unreachable;
+	size_t builds, builds_failed, builds_partial, builds_cached, upstreams_unreachable;
 	size_t jobs, measured, verified, wrong, implausible, failed, unsupported, skipped;
 	size_t unstable; /* of `measured`: the interval is wider than its target, or a new process
 	                    measured another time */
@@ -105,6 +105,7 @@ int tk_backfill_run(const struct tk_config *config, struct tk_store *store,
  * Builds that fail are left out and counted. TK_ENOTFOUND: none could be built. */
 struct tk_backfill_build_report {
 	size_t revisions, built, cached, failed;
+	size_t partial; /* of those built, without all kernels */
 };
 int tk_backfill_export(const struct tk_config *config, const struct tk_backfill_options *backfill,
         const char *file, struct tk_backfill_build_report *out, struct tk_error *err);

@@ -278,7 +278,7 @@ int tk_past_load_build(const struct tk_config *config, struct tk_past *p, const 
 		TRY(tk_upstream_build(config, p->upstream, p->revision.id, arch, &a, err));
 	else
 		TRY(tk_upstream_find_build(config, p->upstream, p->revision.id, arch, &a, err));
-	p->build_failed = a->status != TK_BUILD_OK;
+	p->build_failed = !tk_build_status_is_usable(a->status);
 	p->build_s = a->wall_s;
 	if (!p->build_failed)
 		hash_code(a, p->code);

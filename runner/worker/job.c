@@ -44,9 +44,7 @@ int tk_job_fail_status(int status, struct tk_abi_error *abi, const char *what,
         enum tk_outcome *outcome, struct tk_error *err)
 {
 	abi->message[sizeof abi->message - 1] = 0;
-	*outcome = status == TK_ABI_UNSUPPORTED ? TK_OUTCOME_UNSUPPORTED
-	           : status == TK_ABI_NO_MEMORY ? TK_OUTCOME_OUT_OF_MEMORY
-	                                        : TK_OUTCOME_FAILED;
+	*outcome = tk_outcome_from_abi(status);
 	return tk_fail(err, status == TK_ABI_NO_MEMORY ? TK_ENOMEM : TK_EIO, "%s: %s", what,
 	        abi->message[0] ? abi->message : "no reason given");
 }

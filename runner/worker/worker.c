@@ -234,7 +234,8 @@ static void finish_measure(struct tk_worker *w, json_t *raw, struct tk_job_resul
 		out->time = tk_measurement_read_time(NULL);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - w->pending.start_ns) * 1e-9;
 	/* Restart the worker after any failed job: its state is undefined. */
-	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED)
+	if (!tk_outcome_has_timing(out->outcome) && out->outcome != TK_OUTCOME_UNSUPPORTED &&
+	        out->outcome != TK_OUTCOME_BUILD_FAILED)
 		tk_worker_end_process(w, 0);
 }
 

@@ -32,7 +32,7 @@ static const enum tk_tone resolution_tones[] = {[TK_RESOLUTION_NEW] = NOTE,
         [TK_RESOLUTION_UNREACHABLE] = BAD,
         [TK_RESOLUTION_FAILED] = BAD};
 static const enum tk_tone build_tones[] = {
-        [TK_BUILD_OK] = GOOD, [TK_BUILD_FAILED] = BAD, [TK_BUILD_TIMEOUT] = BAD};
+        [TK_BUILD_OK] = GOOD, [TK_BUILD_PARTIAL... TK_BUILD_TIMEOUT] = BAD};
 static const enum tk_tone triage_tones[TK_TRIAGE_RECOVERED + 1] = {
         [TK_TRIAGE_NEW] = BAD, [TK_TRIAGE_ACKED] = NOTE};
 static const enum tk_tone tune_tones[TK_TUNE_VERDICT_COUNT] = {[TK_TUNE_VERDICT_FASTER] = GOOD,

@@ -1,6 +1,6 @@
 /* GEMM by the kernels that the build compiled, of CUTLASS or another library (library.h). A kernel
- * that did not compile costs the problems that only it would do: they are unsupported, with the
- * compiler's error as the reason. */
+ * that did not compile costs the problems that it is the preferred one for: they are not built,
+ * with the compiler's error as the reason. Another kernel would be another series. */
 #include "kernel.h"
 #include "kit.h"
 #include "library.h"
@@ -68,10 +68,12 @@ static int is_for(const struct instance *i, const struct tk_gemm *g)
 	       (!i->n || i->n == g->n) && (!i->k || i->k == g->k);
 }
 
-/* The first kernel that does the problem, of those named `config` (NULL: any). */
+/* The first kernel that does the problem, of those named `config` (NULL: any); `preferred`: one
+ * that did not compile ends the search. NULL: none does it; *status and *why then say why. */
 static const struct instance *find_instance(
-        const struct tk_gemm *g, const char *config, const char **why)
+        const struct tk_gemm *g, const char *config, int preferred, int *status, const char **why)
 {
+	*status = TK_ABI_UNSUPPORTED;
 	*why = NOT_COMPILED;
 	for (const struct instance *i = instances; i->config; i++) {
 		const char *refused;
@@ -81,6 +83,9 @@ static const struct instance *find_instance(
 		if (!refused)
 			return i;
 		*why = refused;
+		*status = i->kernel ? *status : TK_ABI_NOT_BUILT;
+		if (preferred && !i->kernel)
+			break;
 	}
 	return NULL;
 }
@@ -89,11 +94,12 @@ static int backend_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
 {
 	const char *why;
+	int status;
 	(void)ctx;
 	if (problem->op != TK_OP_GEMM)
 		return fail(err, TK_ABI_UNSUPPORTED, "only gemm");
-	if (!find_instance(problem->gemm, NULL, &why))
-		return fail(err, TK_ABI_UNSUPPORTED, "%s", why);
+	if (!find_instance(problem->gemm, NULL, 0, &status, &why))
+		return fail(err, status, "%s", why);
 	return TK_ABI_OK;
 }
 
@@ -128,11 +134,12 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *pro
         const char *config, uint32_t *out, struct tk_abi_error *err)
 {
 	const char *why;
+	int status;
 	const struct instance *found =
-	        find_instance(problem->gemm, config && *config ? config : NULL, &why);
+	        find_instance(problem->gemm, config && *config ? config : NULL, 1, &status, &why);
 	(void)ctx;
 	if (!found)
-		return fail(err, TK_ABI_UNSUPPORTED, "%s", why);
+		return fail(err, status, "%s", why);
 	*out = (uint32_t)(found - instances);
 	return TK_ABI_OK;
 }

@@ -1,6 +1,6 @@
 /* Attention by the instances of FlashAttention, or of another library, that the build compiled;
- * library.h has what differs. An instance that did not compile costs its own problems: they are
- * unsupported, with the compiler's error as the reason. */
+ * library.h has what differs. An instance that did not compile costs its own problems: they are not
+ * built, with the compiler's error as the reason. */
 #include "kernel.h"
 #include "kit.h"
 #include "library.h"
@@ -49,10 +49,12 @@ static void stop(struct tk_backend_ctx *ctx)
 
 TARGETS_CONTEXT(FLASH_TARGET, start, stop)
 
-static const struct instance *find_instance(
-        const struct tk_backend_ctx *ctx, const struct tk_attention *a, const char **why)
+/* NULL: none does the problem; *status and *why then say why. */
+static const struct instance *find_instance(const struct tk_backend_ctx *ctx,
+        const struct tk_attention *a, int *status, const char **why)
 {
 	const char *refusal = find_refusal(a, ctx->compute_units);
+	*status = TK_ABI_UNSUPPORTED;
 	*why = "no kernel was compiled for this type and head dimension";
 	if (a->dir != TK_FWD && !HAS_BACKWARD)
 		*why = "only the forward direction";
@@ -67,6 +69,7 @@ static const struct instance *find_instance(
 				continue;
 			if (i->kernel)
 				return i;
+			*status = TK_ABI_NOT_BUILT;
 			*why = i->error;
 		}
 	return NULL;
@@ -76,10 +79,11 @@ static int backend_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *problem, struct tk_abi_error *err)
 {
 	const char *why;
+	int status;
 	if (problem->op != TK_OP_ATTENTION)
 		return fail(err, TK_ABI_UNSUPPORTED, "only attention");
-	if (!find_instance(ctx, problem->attention, &why))
-		return fail(err, TK_ABI_UNSUPPORTED, "%s", why);
+	if (!find_instance(ctx, problem->attention, &status, &why))
+		return fail(err, status, "%s", why);
 	return TK_ABI_OK;
 }
 
@@ -95,8 +99,9 @@ static int choose(const struct tk_backend_ctx *ctx, const struct tk_problem *pro
         const char *config, uint32_t *out, struct tk_abi_error *err)
 {
 	const char *why;
+	int status;
 	TRY(check_config(config, err));
-	*out = (uint32_t)(find_instance(ctx, problem->attention, &why) - instances);
+	*out = (uint32_t)(find_instance(ctx, problem->attention, &status, &why) - instances);
 	return TK_ABI_OK;
 }
 

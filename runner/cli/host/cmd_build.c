@@ -34,21 +34,25 @@ static json_t *artifact_json(const struct tk_artifact *a)
 		                "code_hash", b->code_hash, "kernels", (json_int_t)b->kernel_count));
 	}
 	return json_pack(
-	        "{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}", "key",
-	        tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
+	        "{s:o,s:o,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o}",
+	        "key", tk_json_text(a->key), "upstream", tk_json_text(a->upstream), "revision",
 	        tk_json_text(a->revision), "status", tk_build_status_name(a->status), "cached",
 	        a->cached, "same_as", tk_json_text(a->same_as), "message", tk_json_text(a->message),
 	        "adapter", tk_json_text(a->adapter), "arch", tk_json_text(a->arch), "flags",
 	        tk_json_text(a->flags), "toolchain", tk_json_text(a->toolchain), "log",
 	        tk_json_text(a->log_path), "wall_s", tk_json_number(a->wall_s), "cpu_s",
 	        tk_json_number(a->cpu_s > 0 ? a->cpu_s : NAN), "size_bytes",
-	        (json_int_t)a->size_bytes, "built", tk_time_to_json(a->built_s), "committed",
-	        tk_time_to_json(a->commit.commit_time_s), "backends", backends);
+	        (json_int_t)a->size_bytes, "instances_built", (json_int_t)a->instances_built,
+	        "instance_count", (json_int_t)a->instance_count, "built",
+	        tk_time_to_json(a->built_s), "committed", tk_time_to_json(a->commit.commit_time_s),
+	        "backends", backends);
 }
 
 static const char *status_color(const json_t *row)
 {
-	return strcmp(tk_record_text(row, "status"), "ok") == 0 ? "green" : "red";
+	const char *status = tk_record_text(row, "status");
+
+	return !strcmp(status, "ok") ? "green" : !strcmp(status, "partial") ? "yellow" : "red";
 }
 
 #define ARTIFACT_COLUMNS(order) \
@@ -123,6 +127,11 @@ static json_t *result_json(const struct result *r)
 	return o;
 }
 
+static bool is_partial(const struct tk_artifact *a)
+{
+	return a->status == TK_BUILD_PARTIAL;
+}
+
 static size_t print_failures(const struct result *results, size_t count)
 {
 	size_t failed = 0;
@@ -132,9 +141,11 @@ static size_t print_failures(const struct result *results, size_t count)
 		struct tk_error err = r->err;
 		if (r->artifact && r->artifact->status == TK_BUILD_OK)
 			continue;
-		if (r->artifact)
-			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s (log: %s)", r->upstream->name,
-			        r->revision.id, r->artifact->message, r->artifact->log_path);
+		if (r->artifact) {
+			AUTO_TEXT why = tk_artifact_explain_failure(r->artifact);
+			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s%s", r->upstream->name,
+			        r->revision.id, is_partial(r->artifact) ? "partial: " : "", why);
+		}
 		tk_command_fail("build", &err);
 		failed++;
 	}
@@ -171,7 +182,8 @@ static int list_cache(const struct tk_globals *g, struct tk_error *err)
 /* Of UPSTREAM, else all; with --rev those whose revision begins with it. */
 static bool is_chosen(const struct tk_artifact *a)
 {
-	return a->status == TK_BUILD_OK && (!opt.upstream || !strcmp(a->upstream, opt.upstream)) &&
+	return tk_build_status_is_usable(a->status) &&
+	       (!opt.upstream || !strcmp(a->upstream, opt.upstream)) &&
 	       (!opt.rev || !strncmp(a->revision, opt.rev, strlen(opt.rev))) &&
 	       (!opt.arch || !strcmp(a->arch, opt.arch));
 }
@@ -330,7 +342,7 @@ static int export_results(const struct tk_config *config, const struct result *r
 	int status;
 
 	for (size_t i = 0; i < count; i++)
-		if (results[i].artifact && results[i].artifact->status == TK_BUILD_OK)
+		if (results[i].artifact && tk_build_status_is_usable(results[i].artifact->status))
 			keys[n++] = results[i].artifact->key;
 	status = tk_artifact_export(config->cache_dir, keys, opt.export_file, err);
 	free(keys);
@@ -339,6 +351,16 @@ static int export_results(const struct tk_config *config, const struct result *r
 	tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
 	        opt.export_file);
 	return TK_OK;
+}
+
+static size_t count_usable(const struct result *results, size_t count)
+{
+	size_t usable = 0;
+
+	for (size_t i = 0; i < count; i++)
+		usable += results[i].artifact &&
+		          tk_build_status_is_usable(results[i].artifact->status);
+	return usable;
 }
 
 static int build_all(const struct tk_globals *g, struct tk_error *err)
@@ -360,7 +382,7 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 	else
 		json_decref(rows);
 	const size_t failed = status ? 0 : print_failures(results, count);
-	if (!status && opt.export_file && failed < count)
+	if (!status && opt.export_file && count_usable(results, count))
 		status = export_results(config, results, count, err);
 	for (size_t i = 0; i < count; i++)
 		tk_artifact_free(results[i].artifact);
@@ -390,10 +412,13 @@ const struct tk_command tk_command_build = {.name = "build",
                 .help = "Build the newest revision of every upstream of kind `self`, `git` or "
                         "`package`, or of UPSTREAM, unless the cache has it.\v"
                         "The table shows the backends and the beginning of the hash of their "
-                        "machine code: equal code has an equal hash. A failed build is "
-                        "remembered for a day; its first error and the path of its log go to "
-                        "stderr.\n\n"
-                        "Exit code: 0 all are built, 3 something could not be built.\n\n"
+                        "machine code: equal code has an equal hash. The first diagnostic of a "
+                        "failed build and the path of its log go to stderr; `partial` is a build "
+                        "without some of its kernels (5 of 6 kernels). A failure is remembered "
+                        "for a day, or until a tool or a package is installed, or the sandbox or "
+                        "a limit is changed; --clean forgets it.\n\n"
+                        "Exit code: 0 all are built, 3 something could not be built, or not all "
+                        "of it.\n\n"
                         "Examples:\n"
                         "  tracker build\n"
                         "  tracker build openblas-develop --rev=v0.3.29\n"

@@ -172,14 +172,17 @@ static int build_only(
         const struct tk_globals *g, const struct tk_backfill_options *request, struct tk_error *err)
 {
 	struct tk_backfill_build_report built;
-	char names[256];
+	char names[256], partial[48] = "";
 
 	TRY(tk_backfill_export(g->config, request, b.export_file, &built, err));
+	if (built.partial)
+		snprintf(partial, sizeof partial, ", %zu without all kernels", built.partial);
 	printf("backfill: packed %zu of %zu revision%s of %s into %s (%zu from the cache, %zu "
-	       "failed)\n",
+	       "failed%s)\n",
 	        built.built, built.revisions, built.revisions == 1 ? "" : "s",
-	        name_upstreams(names, sizeof names), b.export_file, built.cached, built.failed);
-	return built.failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
+	        name_upstreams(names, sizeof names), b.export_file, built.cached, built.failed,
+	        partial);
+	return built.failed || built.partial ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
 static int measure(

@@ -39,7 +39,9 @@ static void print_upstreams(struct tk_store *store, int64_t night_id)
 {
 	static const char sql[] =
 	        "SELECT upstream, iif(rev = '', '-', rev) AS rev, status,"
-	        "  CASE WHEN message = '' THEN subject"
+	        "  CASE WHEN message = '' AND build_status <> 'ok'"
+	        "    THEN build_status || ' build: ' || build_message"
+	        "    WHEN message = '' THEN subject"
 	        "    WHEN substr(message, 1, length(upstream) + 2) = upstream || ': '"
 	        "    THEN substr(message, length(upstream) + 3) ELSE message END AS text"
 	        " FROM resolution_v WHERE night_id = ?1 ORDER BY upstream_id";
@@ -99,6 +101,7 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	        r->nights > 1 ? " (the last of several)" : "");
 	print_upstreams(store, r->night_id);
 	printf("built:    %zu from source", r->builds - r->builds_cached - r->builds_failed);
+	print_count(", ", r->builds_partial, "of them without all kernels");
 	print_count(", ", r->builds_cached, "from the cache");
 	print_count(", ", r->builds_failed, "failed");
 	print_count(", ", r->upstreams_unreachable,

@@ -155,7 +155,7 @@ static int build_revision(struct bisection *b, struct candidate *c, struct tk_er
 	const struct tk_artifact *a = u.artifacts[0];
 	if (!status) {
 		c->build_id = u.build_id;
-		c->ok = a->status == TK_BUILD_OK;
+		c->ok = tk_build_status_is_usable(a->status);
 		b->report->built += c->ok && !a->cached;
 		snprintf(c->message, sizeof c->message, "%.255s", a->message ? a->message : "");
 	}

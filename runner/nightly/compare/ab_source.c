@@ -94,7 +94,7 @@ static int build(struct tk_night *n, const struct tk_upstream_config *u, struct 
 	tk_night_announce_stage(n, "build", detail);
 	TRY(tk_upstream_build(n->config, &source, r->id, NULL, &side->artifact, err));
 	const struct tk_artifact *a = side->artifact;
-	if (a->status != TK_BUILD_OK)
+	if (!tk_build_status_is_usable(a->status))
 		return tk_fail(err, TK_EDATA, "%.12s does not build (%s): %s (log: %s)", r->id,
 		        tk_build_status_name(a->status), a->message ? a->message : "",
 		        a->log_path ? a->log_path : "-");

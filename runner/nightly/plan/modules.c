@@ -173,7 +173,7 @@ static int builds_load(const struct tk_config *config, struct builds *b, struct 
 		/* One that another process removes in the meantime is no build. */
 		if (tk_artifact_load(config->cache_dir, keys[k], &a, NULL))
 			continue;
-		for (size_t i = 0; a->status == TK_BUILD_OK && i < b->count; i++)
+		for (size_t i = 0; tk_build_status_is_usable(a->status) && i < b->count; i++)
 			if (strcmp(config->upstreams[i].name, a->upstream) == 0 &&
 			        is_newer(a, b->newest[i])) {
 				struct tk_artifact *older = b->newest[i];

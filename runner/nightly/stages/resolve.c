@@ -399,11 +399,12 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 	return TK_OK;
 }
 
-/* The end of a failed build's log: its page must outlive the cache. "" of another one. */
+/* The end of a failed or partial build's log: its page must outlive the cache. "" of another one.
+ * */
 static char *read_log_tail(const struct tk_artifact *a)
 {
 	AUTO(tk_buf) log = TK_BUF_INIT;
-	if (a->status == TK_BUILD_OK || !a->log_path ||
+	if (a->status == TK_BUILD_OK || !a->log_path || !*a->log_path ||
 	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL))
 		return tk_strdup("");
 	size_t skip = log.len > LOG_TAIL_BYTES ? log.len - LOG_TAIL_BYTES : 0;
@@ -446,12 +447,13 @@ static void count_build(struct tk_night *n, struct tk_night_upstream *u)
 		return;
 	n->report->builds++;
 	n->report->builds_cached += a->cached && a->status == TK_BUILD_OK;
-	u->failed = a->status != TK_BUILD_OK;
-	if (u->failed) {
-		n->report->builds_failed++;
-		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s (log: %s)",
-		        u->config->name, u->rev, tk_build_status_name(a->status),
-		        a->message ? a->message : "", a->log_path ? a->log_path : "-");
+	u->failed = !tk_build_status_is_usable(a->status);
+	n->report->builds_failed += u->failed;
+	n->report->builds_partial += a->status == TK_BUILD_PARTIAL;
+	if (a->status != TK_BUILD_OK) {
+		AUTO_TEXT why = tk_artifact_explain_failure(a);
+		tk_log(TK_LOG_WARN, "build_failed", NULL, "%s %.12s: build %s: %s", u->config->name,
+		        u->rev, tk_build_status_name(a->status), why);
 	}
 }
 
