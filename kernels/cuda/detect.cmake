@@ -9,6 +9,8 @@ set(TRACKER_CUDA AUTO CACHE STRING
 set_property(CACHE TRACKER_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(TRACKER_CUDA_VENDOR "Build backends on cuBLAS and cuDNN where they are found" ON)
 set(TRACKER_CUDA_ARCHITECTURES "" CACHE STRING "As CMAKE_CUDA_ARCHITECTURES; empty: 80, 90a, 100 and PTX of the newest, as far as nvcc knows them")
+option(TRACKER_CUDA_CHECK_ONLY
+  "On a machine without an NVIDIA GPU, compile kernels without optimising them or their traces" OFF)
 set(TRACKER_CUBLAS_ROOT "" CACHE PATH "Folder with include/cublasLt.h and the libraries of cuBLAS")
 set(TRACKER_CUDNN_ROOT "" CACHE PATH "Folder with include/cudnn.h and the libraries of cuDNN")
 set(TRACKER_CUDNN_FRONTEND_ROOT "" CACHE PATH "Folder with include/cudnn_frontend.h (header only)")
@@ -57,7 +59,20 @@ macro(tk_find_nvcc)
     tk_cuda_missing("${TRACKER_NVCC} comes without the static runtime" "libcudart_static.a")
     return()
   endif()
+  tk_fast_compile()
   set(TK_CUDA ON)
+endmacro()
+
+# Half a minute instead of four: kernels that nothing here can run are compiled and assembled as
+# fast as nvcc can (it then names losses of performance), and not once more with their traces.
+macro(tk_fast_compile)
+  if(TRACKER_CUDA_CHECK_ONLY AND NOT EXISTS /dev/nvidiactl)
+    set(TRACKER_TRACE OFF)
+    execute_process(COMMAND "${TRACKER_NVCC}" --help OUTPUT_VARIABLE tk_nvcc_help ERROR_QUIET)
+    if(tk_nvcc_help MATCHES "--Ofast-compile")
+      string(APPEND CMAKE_CUDA_FLAGS " --Ofast-compile=max")
+    endif()
+  endif()
 endmacro()
 
 # Machine code for A100, H100/H200 and B200, and PTX from which a driver makes code for whatever is
