@@ -203,6 +203,19 @@ static bool is_no_longer_planned(const struct tk_history_window *w)
 	       w->last_before.outcome == TK_OUTCOME_UNSUPPORTED;
 }
 
+/* No night measures it but backfills did: it belongs to the past that they stand for, and is not
+ * expected today. */
+static bool is_of_the_past(const struct tk_analysis *c, const struct tk_history_window *w)
+{
+	const bool is_within = w->last_within.run_id != 0;
+	const struct tk_night_row *newest = tk_id_table_find(&c->catalog.nights,
+	        is_within ? w->last_within.night_id : w->last_before.night_id);
+	const bool is_expected = c->scope.night_id ? newest && newest->id == c->scope.night_id
+	                                           : is_within || !c->open_ended;
+
+	return !is_expected && newest && newest->kind == TK_NIGHT_BACKFILL;
+}
+
 static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_history_window *w,
         const struct tk_diff_range *range, int64_t machine_id, struct tk_error *err)
 {
@@ -212,7 +225,8 @@ static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_h
 	bool later;
 
 	if (!tk_series_case_find_names(&c->catalog, w->series_id, &k) ||
-	        !is_in_range(&k, range, machine_id) || is_no_longer_planned(w))
+	        !is_in_range(&k, range, machine_id) || is_no_longer_planned(w) ||
+	        is_of_the_past(c, w))
 		return TK_OK;
 	if (c->scope.touched_only && !touched)
 		return TK_OK;
@@ -225,6 +239,45 @@ static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_h
 	k.se = k.adjusted_y + k.count;
 	c->at[c->count++] = k;
 	return TK_OK;
+}
+
+static int64_t newest_run_s(const struct tk_series_case *k)
+{
+	const struct tk_history_window *w = k->window;
+
+	return w->last_within.run_id ? w->last_within.as_of_s : w->last_before.as_of_s;
+}
+
+/* It never had a timing, and its backend has run on the device since without being asked for it:
+ * the night in which it failed could not know what the backend supports. */
+static bool was_never_supported(const struct tk_analysis *c, const struct tk_series_case *k)
+{
+	if (k->count || k->series->rotate_nights > 1 || !newest_run_s(k))
+		return false;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct tk_series_case *other = &c->at[i];
+
+		if (other->count && other->device == k->device &&
+		        other->upstream == k->upstream &&
+		        strcmp(other->series->backend, k->series->backend) == 0 &&
+		        newest_run_s(other) > newest_run_s(k))
+			return true;
+	}
+	return false;
+}
+
+static void drop_never_supported(struct tk_analysis *c)
+{
+	bool *drop = tk_calloc(c->count + 1, sizeof *drop);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		drop[i] = was_never_supported(c, &c->at[i]);
+	for (size_t i = 0; i < c->count; i++)
+		if (!drop[i])
+			c->at[kept++] = c->at[i];
+	c->count = kept;
+	free(drop);
 }
 
 /* The logarithms and baselines of all cases, found by several threads. */
@@ -281,6 +334,7 @@ static int load_series(struct tk_store *s, struct tk_analysis *c, const struct t
 	for (size_t i = 0; i < c->windows.count; i++)
 		TRY(add_case(s, c, TK_ROWS_AT(&c->windows, struct tk_history_window, i), range,
 		        machine_id, err));
+	drop_never_supported(c);
 	TRY(add_alerts(c, known_before(c), err));
 	return find_baselines(c, err);
 }
