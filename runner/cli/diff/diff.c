@@ -234,8 +234,9 @@ static int check_not_future(struct tk_store *s, const struct range_spec *spec, i
 	                         spec->since, tk_time_format_iso(now_s, now));
 }
 
-/* In a history that ended before a range that is relative to now ("7d", "yesterday") begins, the
- * range is relative to the newest night. */
+/* In an imported history that ended before a range that is relative to now ("7d", "yesterday")
+ * begins, the range is relative to the newest night. Of a machine that measures here, no night in
+ * the range is a failure. */
 static int move_to_end(struct tk_store *s, const struct range_spec *spec, const char *machine,
         int64_t *now_s, struct tk_error *err)
 {
@@ -248,7 +249,9 @@ static int move_to_end(struct tk_store *s, const struct range_spec *spec, const 
 	        at_s == later_s)
 		return TK_OK;
 	TRY(tk_store_select_int(s,
-	        "SELECT max(as_of_s) FROM night_v WHERE kind <> 'run' AND machine = ifnull(?1, machine)",
+	        "SELECT CASE kind WHEN 'import' THEN as_of_s END FROM"
+	        " (SELECT kind, as_of_s FROM night_v WHERE kind <> 'run'"
+	        "  AND machine = ifnull(?1, machine) ORDER BY as_of_s DESC LIMIT 1)",
 	        TK_ARGS(machine), *now_s, &newest_s, err));
 	if (newest_s >= at_s)
 		return TK_OK;
