@@ -84,6 +84,7 @@ CREATE TABLE series (
   rotate_nights INTEGER NOT NULL DEFAULT 0 -- one of these many nights in a row measures it; 0: each
 ) STRICT;
 CREATE INDEX series_slug ON series(slug);
+CREATE INDEX series_problem ON series(problem_id);
 
 CREATE TABLE night (
   id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,

@@ -539,12 +539,19 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
 
 /* Imports files of other tools (docs/how-to/import-histories.md), all of them or none: one
  * transaction. TK_EDATA: a malformed file; the message names the file, the line or the JSON path,
- * and the field. dry_run: does everything but write. Importing the same again adds nothing. */
+ * and the field. Where several files are wrong, counts.errors has a line for each. dry_run: does
+ * everything but write. Importing the same again adds nothing. *counts is set on failure, too. */
 struct tk_import_request {
 	const char *format; /* or a file of a user's own, *.sql; NULL: guessed, for each file */
 	const char *const *paths;
 	size_t path_count;
-	const char *machine, *upstream, *better, *rev; /* NULL: as the file says */
+	const char *machine, *upstream, *rev; /* NULL: as the file says */
+	/* "lower", "higher", or "NAME=lower" for a unit, a metric or the series of a pattern; the
+	 * last one that matches counts */
+	const char *const *better;
+	size_t better_count;
+	bool allow_unknown_units; /* stores series without a direction */
+	bool keep_going;          /* leaves out files that are wrong */
 	const char *identity; /* columns that name series, too: "a,b"; NULL: none */
 	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were
 	                 written */
@@ -557,8 +564,13 @@ struct tk_import_counts {
 	char first_without_value[256]; /* its file and name */
 	char first_differing[512];     /* series, revision, both values */
 	char first_empty[256];         /* its file */
+	int64_t undirected, turned; /* new series without a direction; that keep another one */
+	char first_undirected[256], first_turned[256];
+	int64_t broken;       /* files that are left out */
+	struct tk_buf errors; /* several of the files, a line each. Free it */
 	json_t *unknown; /* columns that are no part of a name, as its keys; NULL: none. Free it */
 };
+void tk_import_counts_free(struct tk_import_counts *c);
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err);
 /* NULL after the last one. what (may be NULL): free it. */

@@ -104,6 +104,17 @@ static double number(const json_t *value)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static bool is_nan(const json_t *value)
+{
+	return json_is_string(value) && !strcmp(json_string_value(value), "NaN");
+}
+
+/* asv calls an increase a regression, whichever the unit. */
+static const char *find_better(const char *unit)
+{
+	return tk_import_unit(unit).better == TK_BETTER_UNKNOWN ? "lower" : NULL;
+}
+
 /* o: its columns, or the object of version 1 */
 static int read_values(struct reader *r, const char *name, const json_t *o, json_t *rest)
 {
@@ -112,7 +123,7 @@ static int read_values(struct reader *r, const char *name, const json_t *o, json
 	enum { COUNT = sizeof(columns) / sizeof(columns[0]) };
 	const json_t *values = json_object_get(o, "result"), *stats = json_object_get(o, "stats"),
 	             *params = json_object_get(o, "params"), *lists[COUNT];
-	const char *unit = find_unit(r, name);
+	const char *unit = find_unit(r, name), *better = find_better(unit);
 
 	for (size_t k = 0; k < COUNT; k++)
 		lists[k] = json_object_get(o, columns[k]);
@@ -123,7 +134,7 @@ static int read_values(struct reader *r, const char *name, const json_t *o, json
 		             *interval = json_object_get(s, "ci_99");
 		double repeat, *const to[] = {&row.lo, &row.hi, &row.q25, &row.q75, &repeat};
 
-		if (value && !json_is_null(value) && !json_is_number(value)) {
+		if (value && !json_is_null(value) && !json_is_number(value) && !is_nan(value)) {
 			AUTO_TEXT path = tk_sprintf("results.%s.result[%zu]", name, i);
 
 			return tk_import_fail_expected(r->sink, path, "a number", value);
@@ -137,6 +148,8 @@ static int read_values(struct reader *r, const char *name, const json_t *o, json
 			*to[k] = number(one);
 		}
 		row.value = number(value);
+		row.better = better;
+		row.outcome = json_is_null(value) ? "failed" : NULL;
 		row.min = number(json_object_get(s, "min"));
 		row.n = fabs(repeat) < 1e9 ? (int64_t)repeat : 0;
 		TRY(set_name(r, name, params, i));
@@ -162,7 +175,7 @@ static int read_result(struct reader *r, const char *name, json_t *value)
 	if (json_is_array(value))
 		json_array_foreach (r->columns, i, column)
 			json_object_set(o, json_string_value(column), json_array_get(value, i));
-	else if (json_is_number(value) || json_is_null(value))
+	else if (json_is_number(value) || json_is_null(value) || is_nan(value))
 		json_object_set(o, "result", value);
 	else if (!json_is_object(value))
 		return tk_import_fail_expected(

@@ -2,6 +2,7 @@
 #include "store/import/import.h"
 #include "base/base.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #define HEAD_SIZE 65536
@@ -211,16 +212,55 @@ static int gather(
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+void tk_import_add_error(struct tk_import_sink *s, const char *message)
+{
+	tk_buf_add_printf(&s->counts.errors, "%s\n", message);
+	s->error_count++;
+}
+
+static int fail_files(struct tk_import_sink *s, size_t files, struct tk_error *err)
+{
+	const struct tk_buf *errors = &s->counts.errors;
+
+	if (s->error_count == 1)
+		return tk_fail(err, TK_EDATA, "%.*s", (int)errors->len - 1, errors->data);
+	if (!s->counts.broken)
+		return tk_fail(err, TK_EDATA, "nothing was imported");
+	return tk_fail(err, TK_EDATA,
+	        "%" PRId64 " of %zu files are wrong; nothing was imported (--keep-going leaves them "
+	        "out)",
+	        s->counts.broken, files);
+}
+
+/* Reads all of them even where one is wrong, to say all that is wrong at once. */
+static int import_files(
+        struct tk_import_sink *sink, struct file_set *set, char *head, struct tk_error *err)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		int status = import_file(sink, set->paths[i], head, err);
+
+		if (!status)
+			continue;
+		if (status != TK_EDATA && status != TK_ENOTFOUND)
+			return status;
+		tk_import_add_error(sink, err->message);
+		sink->counts.broken++;
+		free(set->paths[i]);
+		set->paths[i] = NULL;
+	}
+	if (!sink->counts.broken || !sink->request->keep_going)
+		tk_import_report_unknown(sink);
+	return sink->error_count ? fail_files(sink, set->count, err) : 0;
+}
+
 static int import_all(struct tk_import_sink *sink, struct file_set *set, struct tk_error *err)
 {
 	const struct tk_import_request *request = sink->request;
 	AUTO_TEXT head = tk_malloc(HEAD_SIZE + 1);
 
-	tk_import_sink_open(sink);
-	TRY(gather(request, set, err));
-	for (size_t i = 0; i < set->count; i++)
-		TRY(import_file(sink, set->paths[i], head, err));
+	TRY(import_files(sink, set, head, err));
 	TRY(tk_import_flush(sink, err));
+	TRY(tk_import_write_failures(sink, err));
 	return sink->results ? 0
 	                     : tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
 	                               set->count == 1 ? set->paths[0] : request->paths[0],
@@ -248,6 +288,54 @@ static int choose_format(struct tk_import_sink *sink, struct tk_import_format *o
 	return 0;
 }
 
+void tk_import_counts_free(struct tk_import_counts *c)
+{
+	json_decref(c->unknown);
+	tk_buf_free(&c->errors);
+	*c = (struct tk_import_counts){0};
+}
+
+/* All files of the set or none. Those that are wrong are NULL in it then. */
+static int import_set(struct tk_import_sink *sink, struct file_set *set, struct tk_error *err)
+{
+	TRY(tk_store_begin(sink->store, err));
+	tk_import_sink_open(sink);
+	int status = import_all(sink, set, err);
+
+	sink->counts.unknown = json_incref(sink->unknown);
+	tk_import_sink_close(sink);
+	if (!status && sink->request->dry_run)
+		tk_store_rollback(sink->store);
+	else
+		status = tk_store_end(sink->store, status, err);
+	return status;
+}
+
+/* Again without the files that are wrong. */
+static int import_rest(struct tk_import_sink *sink, struct file_set *set, struct tk_error *err)
+{
+	struct tk_import_sink rest = {.store = sink->store,
+	        .request = sink->request,
+	        .named = sink->named,
+	        .err = err,
+	        .counts.errors = sink->counts.errors};
+	const int64_t broken = sink->counts.broken;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->count; i++)
+		if (set->paths[i])
+			set->paths[kept++] = set->paths[i];
+	set->count = kept;
+	if (!kept)
+		return TK_EDATA;
+	json_decref(sink->counts.unknown);
+	const int status = import_set(&rest, set, err);
+
+	sink->counts = rest.counts;
+	sink->counts.broken = broken;
+	return status;
+}
+
 int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
         struct tk_import_counts *counts, struct tk_error *err)
 {
@@ -257,22 +345,19 @@ int tk_store_import(struct tk_store *s, const struct tk_import_request *request,
 	AUTO(tk_buf) text = {0};
 	AUTO_TEXT own_name = NULL;
 
+	TRY(tk_import_check_better(request, err));
 	TRY(choose_format(&sink, &own, &own_name, &text, err));
-	TRY(tk_store_begin(s, err));
-	int status = import_all(&sink, &set, err);
+	int status = gather(request, &set, err);
 
-	sink.counts.unknown = json_incref(sink.unknown);
-	tk_import_sink_close(&sink);
+	if (!status)
+		status = import_set(&sink, &set, err);
+	if (status == TK_EDATA && request->keep_going && sink.counts.broken)
+		status = import_rest(&sink, &set, err);
+	else if (status && sink.error_count == 1)
+		tk_buf_clear(&sink.counts.errors);
 	for (size_t i = 0; i < set.count; i++)
 		free(set.paths[i]);
 	free(set.paths);
-	if (!status && request->dry_run)
-		tk_store_rollback(s);
-	else
-		status = tk_store_end(s, status, err);
-	if (!status && counts)
-		*counts = sink.counts;
-	else
-		json_decref(sink.counts.unknown);
+	*counts = sink.counts;
 	return status;
 }

@@ -121,6 +121,7 @@ struct tk_import_sink {
 	const struct tk_import_file *file;
 	int64_t results; /* read so far, with a value or without */
 	struct tk_import_counts counts;
+	size_t error_count; /* lines of counts.errors that are of this pass */
 	struct tk_import_state *state; /* sink.c */
 	sqlite3 *documents;            /* what is read, apart from the history */
 	int failed;                    /* status of the function that ended a query */
@@ -131,10 +132,19 @@ struct tk_import_sink {
 	bool is_lines; /* of the document: an element is a line */
 };
 
+/* An error of a file; reading goes on to find the others. */
+void tk_import_add_error(struct tk_import_sink *s, const char *message);
+
 void tk_import_sink_open(struct tk_import_sink *s);
 void tk_import_sink_close(struct tk_import_sink *s); /* after a failed open as well */
 /* Writes the points of the files that have ended. */
 int tk_import_flush(struct tk_import_sink *s, struct tk_error *err);
+/* Then: the failures of series that have points. */
+int tk_import_write_failures(struct tk_import_sink *s, struct tk_error *err);
+/* TK_EUSAGE: an option --better is malformed. */
+int tk_import_check_better(const struct tk_import_request *request, struct tk_error *err);
+/* Adds an error for each unit whose direction nobody knows. */
+void tk_import_report_unknown(struct tk_import_sink *s);
 
 /* What the results that follow in this file do not say themselves. Copied. */
 int tk_import_set_file(
@@ -163,6 +173,8 @@ struct tk_import_unit {
 	struct tk_import_term what, per;
 };
 struct tk_import_unit tk_import_unit(const char *text); /* "MiB/s", "ns/op", "widgets" */
+/* What a value in `from` is multiplied with to be in `to`; false: they are not of one dimension. */
+bool tk_import_unit_ratio(const char *from, const char *to, double *ratio);
 /* The unit that ends the heading of a column, "gemm_ms", "rate (ops/s)"; NULL: none. */
 const char *tk_import_unit_in(const char *heading);
 

@@ -1,6 +1,5 @@
 /* From foreign points to rows. Each file, or each commit of it, is a night of kind `import` with
  * one run that holds all its points (points.c). */
-#include "core/vocabulary.h"
 #include "store/import/sink.h"
 #include <math.h>
 #include <search.h>
@@ -14,13 +13,6 @@ void tk_import_sink_open(struct tk_import_sink *s)
 {
 	s->state = tk_calloc(1, sizeof(*s->state));
 	s->state->file = (struct tk_import_row)TK_IMPORT_ROW();
-}
-
-static void free_entry(void *entry)
-{
-	free(((struct series_entry *)entry)->key);
-	free(((struct series_entry *)entry)->column);
-	free(entry);
 }
 
 static void free_run(struct import_run *run)
@@ -65,13 +57,14 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	s->documents = NULL;
 	if (!st)
 		return;
-	tdestroy(st->series, free_entry);
+	tk_import_series_free(st);
 	tdestroy(st->runs_by_key, keep_entry);
 	for (size_t i = 0; i < st->run_count; i++)
 		free_run(st->runs[i]);
 	free_file(st);
 	free(st->runs);
 	free(st->points);
+	free(st->unit_text);
 	tk_buf_free(&st->key);
 	tk_buf_free(&st->place_key);
 	free(st);
@@ -169,85 +162,6 @@ static int find_place(struct tk_import_sink *s, const struct tk_import_row *row,
 	for (i = 0; i < count; i++)
 		tk_buf_add(&st->place_key, parts[i], strlen(parts[i]) + 1);
 	return put_place(s, &p, err);
-}
-
-/* ---- series ---------------------------------------------------------------------------------- */
-
-static int entry_order(const void *a, const void *b)
-{
-	return strcmp(((const struct series_entry *)a)->key, ((const struct series_entry *)b)->key);
-}
-
-static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
-        const struct tk_import_unit *u, int64_t *id, struct tk_error *err)
-{
-	AUTO_TEXT text = tk_sprintf("foreign:name=%s", p->series);
-	const struct tk_problem_row problem = {.text = text,
-	        .op = "foreign",
-	        .dtype = or_else(p->dtype, ""),
-	        .title = p->series,
-	        .source = s->format->name,
-	        .family = or_else(p->family, "")};
-	struct tk_series_row row = {.device_id = s->state->place.device_id,
-	        .upstream_id = s->state->place.upstream_id,
-	        .backend = or_else(p->backend, s->format->name),
-	        .config = or_else(p->config, ""),
-	        .mode = "imported",
-	        .metric = metric,
-	        .unit = u->unit,
-	        .role = TK_ROLE_SUITE};
-	int64_t before;
-
-	row.better = u->better == TK_BETTER_UNKNOWN ? TK_BETTER_LOWER : u->better;
-	if ((p->better && tk_better_parse(p->better, &row.better)) ||
-	        (s->request->better && tk_better_parse(s->request->better, &row.better)))
-		return tk_fail(err, TK_EDATA, "neither \"lower\" nor \"higher\" is better");
-	TRY(tk_store_put(s->store, TK_TABLE_problem, &problem, &row.problem_id, err));
-	TRY(tk_store_select_int(
-	        s->store, "SELECT max(id) FROM series", TK_NO_ARGS, 0, &before, err));
-	TRY(tk_store_put(s->store, TK_TABLE_series, &row, id, err));
-	s->counts.series += *id > before;
-	return 0;
-}
-
-/* The series of a point. */
-static int find_series(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
-        const struct tk_import_unit *u, struct series_entry **out, struct tk_error *err)
-{
-	struct tk_import_state *st = s->state;
-	const char *const parts[] = {
-	        p->series, or_else(p->backend, ""), or_else(p->config, ""), metric};
-
-	tk_buf_clear(&st->key);
-	tk_buf_add_printf(
-	        &st->key, "%lld %lld", (long long)st->place.device_id,
-	        (long long)st->place.upstream_id);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		tk_buf_add_char(&st->key, '\x1f');
-		tk_buf_add_str(&st->key, parts[i]);
-	}
-	const struct series_entry wanted = {.key = st->key.data};
-	struct series_entry **found, *entry = st->last ? st->last->next : NULL;
-
-	/* Files list their series in the same order mostly. */
-	if (entry && !strcmp(entry->key, st->key.data)) {
-		;
-	} else if ((found = tfind(&wanted, &st->series, entry_order))) {
-		entry = *found;
-	} else {
-		int64_t id;
-
-		TRY(put_series(s, p, metric, u, &id, err));
-		entry = tk_calloc(1, sizeof(*entry));
-		entry->key = tk_strdup(st->key.data);
-		entry->id = id;
-		tk_check_memory(tsearch(entry, &st->series, entry_order));
-	}
-	if (st->last)
-		st->last->next = entry;
-	st->last = entry;
-	*out = entry;
-	return 0;
 }
 
 /* Values of one run that are from two columns are two measurements, never repetitions. The column
@@ -404,12 +318,27 @@ static int find_statistic(struct tk_import_sink *s, const struct tk_import_row *
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* Of the unit of the result before, mostly. */
+static const struct tk_import_unit *find_unit(struct tk_import_state *st, const char *text)
+{
+	if (!st->unit_text || strcmp(st->unit_text, text)) {
+		free(st->unit_text);
+		st->unit_text = tk_strdup(text);
+		st->unit = tk_import_unit(st->unit_text);
+	}
+	return &st->unit;
+}
+
 static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
         const struct tk_import_unit *u, struct tk_error *err)
 {
-	const double f = u->factor;
 	struct series_entry *entry;
-	struct import_point point = {.point = {.value = p->value * f,
+	double f;
+
+	TRY(tk_import_find_series(s, p, metric, u, &entry, &f, err));
+	struct import_point point = {.point = {.series_id = entry->id,
+	                                     .run_id = (int64_t)s->state->last_run->number,
+	                                     .value = p->value * f,
 	                                     .lo = p->lo * f,
 	                                     .hi = p->hi * f,
 	                                     .min = p->min * f,
@@ -421,21 +350,36 @@ static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, co
 	TRY(find_statistic(s, p, &point.statistic));
 	if (point.statistic == COUNT)
 		point.point.value = p->value;
-	TRY(find_series(s, p, metric, u, &entry, err));
 	TRY(check_column(s, entry, s->state->last_run->number, p));
-	point.point.series_id = entry->id;
-	point.point.run_id = (int64_t)s->state->last_run->number;
 	return tk_import_add_point(s, &point, err);
+}
+
+/* *failed: it has no value because the tool says so. */
+static int read_outcome(struct tk_import_sink *s, const struct tk_import_row *p, bool *failed)
+{
+	enum tk_outcome outcome = TK_OUTCOME_OK;
+
+	if (p->outcome && tk_outcome_parse(p->outcome, &outcome)) {
+		AUTO_TEXT what = tk_sprintf("\"%s\" is not an outcome of a run", p->outcome);
+
+		return tk_import_fail(s, p->place ? p->place : "", what);
+	}
+	*failed = !tk_outcome_has_timing(outcome);
+	if (*failed)
+		tk_import_add_failure(s, p, outcome);
+	return 0;
 }
 
 int tk_import_add_result(
         struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
-	struct tk_import_unit u = tk_import_unit(p->unit ? p->unit : "");
-	const char *metric = or_else(p->metric, u.metric);
+	const struct tk_import_unit *u = find_unit(s->state, or_else(p->unit, ""));
+	const char *metric = or_else(p->metric, u->metric);
 	/* A measured time is positive; 0 is what a harness writes for none. */
-	bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
-	                     tk_metric_from_name(u.metric) == TK_METRIC_TIME && p->value <= 0;
+	const bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
+	                           tk_metric_from_name(u->metric) == TK_METRIC_TIME &&
+	                           p->value <= 0;
+	bool failed;
 
 	if (strlen(p->series) > NAME_MAX_BYTES)
 		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",
@@ -447,11 +391,12 @@ int tk_import_add_result(
 		keep_run_attributes(s->state->last_run, p->run_attributes);
 	if (p->attributes || p->rest)
 		TRY(keep_attributes(s, p, err));
-	if (p->outcome || !isfinite(p->value * u.factor) || is_impossible) {
+	TRY(read_outcome(s, p, &failed));
+	if (failed || !isfinite(p->value * u->factor) || is_impossible) {
 		count_missing(s, p->series);
 		return 0;
 	}
-	return add_value(s, p, metric, &u, err);
+	return add_value(s, p, metric, u, err);
 }
 
 /* ---- the end of a file ----------------------------------------------------------------------- */

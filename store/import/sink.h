@@ -6,6 +6,9 @@
 struct series_entry {
 	char *key; /* device, upstream and what the file says of the series */
 	int64_t id;
+	char *unit;    /* that is stored */
+	char *written; /* the unit of the last point, where it is another one */
+	double ratio;  /* from that */
 	struct series_entry *next; /* that of the point that followed last time */
 	size_t run;                /* + 1, of the newest point */
 	char *column;              /* that the values of this run are from; NULL: unknown */
@@ -31,6 +34,20 @@ struct import_point {
 	enum statistic statistic;
 };
 
+/* The series of a unit whose direction nobody knows. */
+struct unknown_unit {
+	char *unit, *file, *series;
+	size_t count;
+};
+
+struct import_failure {
+	struct import_place place;
+	size_t run; /* its number */
+	enum tk_outcome outcome;
+	const char *series, *backend, *config, *metric, *message;
+	char *texts; /* of these */
+};
+
 struct tk_import_state {
 	struct tk_import_row file; /* what its results have in common: copies */
 	json_t *file_attributes;
@@ -44,8 +61,23 @@ struct tk_import_state {
 	struct import_point *points;
 	size_t point_count, point_cap, pending; /* pending: of this file */
 	int64_t file_time_s;                    /* 0: not asked yet */
+	struct unknown_unit *unknown;
+	size_t unknown_count;
+	struct import_failure *failures;
+	size_t failure_count, failure_cap;
+	char *unit_text; /* of `unit`, that of the last result */
+	struct tk_import_unit unit;
 	struct tk_buf key;
 };
+
+/* series.c: the series of a point, made where it is new; *factor: from the point to its unit. */
+int tk_import_find_series(struct tk_import_sink *s, const struct tk_import_row *p,
+        const char *metric, const struct tk_import_unit *u, struct series_entry **out,
+        double *factor, struct tk_error *err);
+/* Keeps a failure of the last run. */
+void tk_import_add_failure(
+        struct tk_import_sink *s, const struct tk_import_row *p, enum tk_outcome outcome);
+void tk_import_series_free(struct tk_import_state *st);
 
 /* points.c: keeps a point of the file that is read, and writes those of the files before where
  * there are many. */

@@ -240,6 +240,20 @@ struct tk_import_unit tk_import_unit(const char *text)
 	return u;
 }
 
+bool tk_import_unit_ratio(const char *from, const char *to, double *ratio)
+{
+	const struct tk_import_unit a = tk_import_unit(from), b = tk_import_unit(to);
+
+	if (a.what.dimension == WORD || a.what.dimension != b.what.dimension ||
+	        a.has_per != b.has_per ||
+	        (a.has_per && (a.per.dimension == WORD || a.per.dimension != b.per.dimension)))
+		return false;
+	*ratio = a.what.factor / b.what.factor;
+	if (a.has_per)
+		*ratio *= b.per.factor / a.per.factor;
+	return true;
+}
+
 /* A word that nobody takes for part of a name. Sizes often are one: "copy_64_bytes". */
 static bool is_plain(const char *text, bool is_whole)
 {
@@ -248,7 +262,7 @@ static bool is_plain(const char *text, bool is_whole)
 
 	if (strlen(text) < 2 || !strncasecmp(text, "min", 3))
 		return false;
-	return u.has_per ? u.per.dimension == TIME
+	return u.has_per ? u.per.dimension == TIME || (is_whole && u.better != TK_BETTER_UNKNOWN)
 	                 : what == TIME || (what >= BYTE_RATE && what <= FLOP_RATE) ||
 	                           (is_whole && (what == BYTE || what == ENERGY));
 }

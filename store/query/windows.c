@@ -220,16 +220,19 @@ static int select_summary(struct reader *r, const char *sql, const struct tk_arg
 	return 0;
 }
 
-/* run_id: that of the point, where the series has no run; 0: none. */
+/* The run of the point, where the series has no run of its own, or an older one (`first`: a newer
+ * one): imported points share a run, failures have one. point NULL: none. */
 static int read_summary(struct reader *r, const char *sql, const struct tk_arg *args,
-        int64_t run_id, struct tk_run_summary *out, struct tk_error *err)
+        const struct tk_point *point, bool first, struct tk_run_summary *out, struct tk_error *err)
 {
+	const int64_t run_id = point ? point->run_id : 0;
 	struct tk_run_summary *known = &r->known[(uint64_t)run_id % SUMMARIES];
 
 	*out = (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
 	if (r->runs_have_series)
 		TRY(select_summary(r, sql, args, out, err));
-	if (out->run_id || !run_id)
+	if (!run_id || (out->run_id && (out->as_of_s == point->as_of_s ||
+	                                       (out->as_of_s < point->as_of_s) == first)))
 		return 0;
 	if (known->run_id != run_id)
 		TRY(select_summary(r, SUMMARY("run r WHERE r.id=?1"), TK_ARGS(run_id), known, err));
@@ -241,21 +244,21 @@ static int read_summaries(struct reader *r, struct tk_history_window *w, struct 
 {
 	const struct tk_arg *args = TK_ARGS(w->series_id, r->query->runs_s, r->query->until_s);
 	const struct tk_point *p = w->points;
-	int64_t first_within = 0, last_within = 0, last_before = 0;
+	const struct tk_point *first_within = NULL, *last_within = NULL, *last_before = NULL;
 	size_t i = w->before + w->within;
 
 	if (i && p[i - 1].as_of_s >= r->query->runs_s)
-		last_within = p[i - 1].run_id;
+		last_within = &p[i - 1];
 	for (; i && p[i - 1].as_of_s >= r->query->runs_s; i--)
-		first_within = p[i - 1].run_id;
+		first_within = &p[i - 1];
 	if (i)
-		last_before = p[i - 1].run_id;
+		last_before = &p[i - 1];
 	w->first_within = (struct tk_run_summary){.outcome = TK_OUTCOME_COUNT, .message = ""};
 	TRY(read_summary(r, LAST_BEFORE, TK_ARGS(w->series_id, r->query->runs_s), last_before,
-	        &w->last_before, err));
+	        false, &w->last_before, err));
 	if (!w->last_before.run_id)
-		TRY(read_summary(r, FIRST_WITHIN, args, first_within, &w->first_within, err));
-	return read_summary(r, LAST_WITHIN, args, last_within, &w->last_within, err);
+		TRY(read_summary(r, FIRST_WITHIN, args, first_within, true, &w->first_within, err));
+	return read_summary(r, LAST_WITHIN, args, last_within, false, &w->last_within, err);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */

@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	        .paths = paths,
 	        .path_count = 1,
 	        .at_s = 1,
+	        .allow_unknown_units = true,
 	        .dry_run = true};
 	struct tk_import_counts counts = {0};
 	struct tk_error err = {0};
@@ -69,7 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* As a program would, without a word on what it is: the guess is little beside the import,
 	 * some inputs do. */
 	request.format = NULL;
+	tk_import_counts_free(&counts);
 	if (!size || data[size - 1] % 8 == 0)
 		tk_store_import(store, &request, &counts, &err);
+	tk_import_counts_free(&counts);
 	return 0;
 }

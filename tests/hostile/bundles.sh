@@ -6,7 +6,7 @@
 make_history=$TK_BUILD_ROOT/tests/make_history
 "$make_history" good.db --series=3 --nights=3 --keep-samples=1 >/dev/null || fail "make_history"
 printf 'series,day,commit,value\na,0,c1,5\na,1,c2,6.5\n' >points.csv
-run tracker import points.csv
+run tracker import points.csv --better=lower
 assert_code 0
 run tracker db check
 assert_code 0
@@ -137,7 +137,7 @@ run tracker merge good.db --into=trapped.db
 assert_code 4
 assert_err 'trapped.db: the trigger "t" does not belong to a history'
 printf 'series,day,commit,value\na,2,c3,5\n' >more.csv
-run tracker --db=trapped.db import more.csv
+run tracker --db=trapped.db import more.csv --better=lower
 assert_code 0
 run tracker --db=trapped.db db check
 assert_code 1

@@ -4,7 +4,7 @@
 # shellcheck disable=SC1090,SC2154
 . "$TK_LIB"
 printf 'series,day,commit,value\na,0,c1,5\na,1,c2,6.5\n' >points.csv
-run tracker import points.csv
+run tracker import points.csv --better=lower
 assert_code 0
 tracker export >records.ndjson
 tracker db export >before

@@ -217,12 +217,16 @@ static json_t *locations(const struct tk_diff_view *v, const struct tk_diff_row 
 {
 	const char *file =
 	        v->globals && v->globals->config_path ? v->globals->config_path : "tracker.yml";
+	char title[sizeof r->title];
+
+	strcpy(title, r->title);
+	tk_text_sanitize(title, "", '?');
 
 	return json_pack("[{s:{s:{s:s}, s:{s:i}}, s:[{s:o, s:s, s:o}]}]", "physicalLocation",
 	        "artifactLocation", "uri", *file == '/' ? "tracker.yml" : file, "region",
 	        "startLine", 1, "logicalLocations", "fullyQualifiedName",
 	        tk_json_valid_text(r->series), "kind", "function", "name",
-	        tk_json_valid_text(r->title));
+	        tk_json_valid_text(title));
 }
 
 static json_t *result(const struct tk_diff_view *v, size_t i)
@@ -234,9 +238,12 @@ static json_t *result(const struct tk_diff_view *v, size_t i)
 
 	tk_diff_line_make(v, i, &l);
 	json_auto_t *texts = tk_diff_line_to_texts(&l);
+
+	if (r->better == TK_BETTER_UNKNOWN)
+		json_object_del(texts, "better");
 	AUTO_TEXT text = tk_record_format("{status}: {problem} on {machine}, {label}"
-	                                  "[: {change.value:signed} of {metric}[{ab_suffix}], "
-	                                  "{better} is better]"
+	                                  "[: {change.value:signed} of {metric}[{ab_suffix}]"
+	                                  "[, {better} is better]]"
 	                                  "[; first bad {commits} [{subject}]][; {reason}]",
 	        TK_SHOW_PLAIN, texts);
 

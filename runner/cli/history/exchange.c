@@ -70,7 +70,7 @@ const struct tk_command tk_command_export = {.name = "export",
 
 static struct tk_import_request request;
 static struct tk_option_list arguments;
-static enum { BETTER_BY_UNIT = -1, BETTER_LOWER, BETTER_HIGHER } better = BETTER_BY_UNIT;
+static struct tk_option_list better;
 
 static int parse_time(const char *text, void *to, struct tk_error *err)
 {
@@ -142,11 +142,15 @@ static void write_formats(FILE *out)
 }
 
 static const struct tk_option import_options[] = {
+        {TK_OPT_FLAG("allow-unknown-units", 0, &request.allow_unknown_units,
+                "Store series whose unit does not say which direction is better: changes of them "
+                "are neither better nor worse")},
         {TK_OPT_PARSED("at", 0, "TIME", parse_time, &request.at_s,
                 "Date results that have no time of their own TIME (default: when the file was "
                 "written)")},
-        {TK_OPT_WORD("better", 0, "lower|higher", &better,
-                "Set which direction is better (default: by the unit)")},
+        {TK_OPT_LIST("better", 0, "[NAME=]lower|higher", &better,
+                "Set which direction is better (default: by the unit) for all series, or those of "
+                "a unit, a metric or a pattern NAME; may be repeated")},
         {TK_OPT_FLAG("dry-run", 0, &request.dry_run,
                 "Read everything and print what is new, but write nothing")},
         {TK_OPT_TEXT("format", 0, "FORMAT|FILE.sql", &request.format,
@@ -154,6 +158,8 @@ static const struct tk_option import_options[] = {
                 "file)")},
         {TK_OPT_TEXT("identity", 0, "COLUMN,...", &request.identity,
                 "Make these columns of CSV part of the names of series")},
+        {TK_OPT_FLAG("keep-going", 'k', &request.keep_going,
+                "Leave out files that are wrong, and import the others")},
         {TK_OPT_TEXT("machine", 0, "NAME", &request.machine,
                 "Set the machine (default: from the file, else `imported`)")},
         {TK_OPT_TEXT(
@@ -169,7 +175,7 @@ static void print_note(int64_t n, const char *one, const char *many, const char 
 {
 	if (n)
 		tk_print_line(stderr, "tracker import: %" PRId64 " %s%s%s", n, n == 1 ? one : many,
-		        n == 1 ? "" : "the first is ", first);
+		        n == 1 || !first ? "" : "the first is ", first ? first : "");
 }
 
 static void print_unknown(const struct tk_import_counts *c)
@@ -190,6 +196,13 @@ static void print_unknown(const struct tk_import_counts *c)
 static void print_notes(const struct tk_import_counts *c)
 {
 	print_unknown(c);
+	print_note(c->broken, "file left out", "files left out", NULL);
+	print_note(c->undirected,
+	        "series has no direction, --better='NAME=higher' (or =lower) sets it: ",
+	        "series have no direction, --better='NAME=higher' (or =lower) sets it; ",
+	        c->first_undirected);
+	print_note(c->turned, "series keeps the direction that is stored: ",
+	        "series keep the directions that are stored; ", c->first_turned);
 	print_note(c->without_value, "result without a value (failed, skipped or empty) skipped: ",
 	        "results without a value (failed, skipped or empty) skipped; ",
 	        c->first_without_value);
@@ -199,26 +212,46 @@ static void print_notes(const struct tk_import_counts *c)
 	        "values differ from the stored ones, which were kept; ", c->first_differing);
 }
 
+/* One line for each file that is wrong. */
+static void print_errors(const struct tk_import_counts *c)
+{
+	const char *line = c->errors.len ? c->errors.data : "";
+
+	for (size_t len; *line; line += len + 1) {
+		len = strcspn(line, "\n");
+		tk_print_line(stderr, "tracker import: %.*s", (int)len, line);
+	}
+}
+
+static void print_counts(const struct tk_import_counts *c)
+{
+	printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
+	       " points are new\n",
+	        request.dry_run ? "nothing written; " : "", c->files, c->files == 1 ? "" : "s",
+	        c->nights, c->nights == 1 ? "" : "s", c->series, c->points);
+	if (c->nights && !request.dry_run)
+		fprintf(stderr,
+		        "tracker import: new nights are not analysed yet; run `tracker detect`\n");
+	print_notes(c);
+}
+
 static int run_import(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_import_counts counts = {0};
 
-	if (better != BETTER_BY_UNIT)
-		request.better = better == BETTER_LOWER ? "lower" : "higher";
+	request.better = (const char *const *)better.items;
+	request.better_count = better.count;
 	for (size_t i = 0; i < request.path_count; i++)
 		TRY(tk_signature_verify(g->config->signing.allowed_signers, request.paths[i], err));
-	TRY(tk_store_import(g->store, &request, &counts, err));
-	printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
-	       " points are new\n",
-	        request.dry_run ? "nothing written; " : "", counts.files,
-	        counts.files == 1 ? "" : "s", counts.nights, counts.nights == 1 ? "" : "s",
-	        counts.series, counts.points);
-	if (counts.nights && !request.dry_run)
-		fprintf(stderr,
-		        "tracker import: new nights are not analysed yet; run `tracker detect`\n");
-	print_notes(&counts);
-	json_decref(counts.unknown);
-	return TK_OK;
+	const int status = tk_store_import(g->store, &request, &counts, err);
+
+	print_errors(&counts);
+	if (!status)
+		print_counts(&counts);
+	const int code = counts.broken ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
+
+	tk_import_counts_free(&counts);
+	return status ? status : code;
 }
 
 const struct tk_command tk_command_import = {.name = "import",

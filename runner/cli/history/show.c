@@ -206,17 +206,20 @@ static json_t *first_measured(const json_t *points, const char *rev)
 
 static int print_series(const struct tk_globals *g, const json_t *series, struct tk_error *err)
 {
+	json_auto_t *shown = json_copy((json_t *)(uintptr_t)series);
 	json_t *a;
 	size_t i;
 
+	if (!strcmp(tk_record_text(series, "better"), tk_better_name(TK_BETTER_UNKNOWN)))
+		json_object_del(shown, "better");
 	tk_record_write(stdout,
 	        "[series      {series}\n][problem     {about.title}\n][            {problem}\n]"
 	        "[source      {about.source}\n][upstream    {upstream}\n]"
 	        "[            {about.upstream_url}\n][backend     {backend}\n]"
 	        "[config      {config}\n][device      {device}\n][machine     {machine}\n]"
-	        "measures    {metric}, {mode}, {role}, {better} is better\n"
+	        "measures    {metric}, {mode}, {role}[, {better} is better]\n"
 	        "[trend       {about.trend}\n]",
-	        series);
+	        shown);
 	json_array_foreach (json_object_get(series, "alerts"), i, a)
 		tk_record_write(stdout,
 		        "\nalert {uid:uid}, {status}: {change.value:change|–}, opened "

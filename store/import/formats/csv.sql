@@ -35,8 +35,9 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
       coalesce(nullif(cells ->> at.rev, ''), time_text, '') AS rev, cells ->> at.series AS series,
       cells ->> at.unit AS unit, nullif(cells ->> at.better, '') AS better
     FROM at, (SELECT csv.*, cells ->> at.time AS time_text, real(cells ->> at.time) AS x FROM csv, at) r)
-SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS series, unit,
-  iif(ifnull(better, 'lower') IN ('lower', 'higher'), better, fail('"' || better || '" is not "lower" or "higher"',
+SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS series,
+  ifnull(unit, unit_in(heading)) AS unit,
+  iif(ifnull(better, 'lower') IN ('lower', 'higher', 'unknown'), better, fail('"' || better || '" is not "lower" or "higher"',
     place || '.better')) AS better,
   iif(cells ->> path = '', NULL, coalesce(real(cells ->> path), fail('"' || (cells ->> path) ||
     '" is not a number', place || '.' || heading))) AS value, place || '.' || heading AS place,

@@ -21,6 +21,7 @@ WITH RECURSIVE pair(line, place, name, value, unit, rest) AS (
     capture(rest, '^ *[^ ]+ +[^ ]+(.*)$', 1) FROM pair WHERE capture(rest, '^ *[^ ]+ +[^ ]+') IS NOT NULL)
 SELECT name AS series, value, unit, nullif(CASE unit WHEN 'ns/op' THEN '' WHEN 'B/op' THEN 'allocated'
     WHEN 'allocs/op' THEN 'allocations' WHEN 'MB/s' THEN 'bandwidth' ELSE unit END, '') AS metric,
+  iif(unit_in(unit) IS NULL, 'unknown', NULL) AS better, -- of a metric of the user
   (SELECT value FROM setting s WHERE s.key = 'pkg' AND s.line < pair.line ORDER BY s.line DESC LIMIT 1) AS backend,
   (SELECT value FROM setting s WHERE s.key = 'cpu' AND s.line < pair.line ORDER BY s.line DESC LIMIT 1) AS device,
   (SELECT value FROM setting s WHERE s.key = 'goarch' AND s.line < pair.line ORDER BY s.line DESC LIMIT 1) AS arch,

@@ -30,14 +30,18 @@ WITH metric(key, metric, unit) AS (VALUES
         FROM (SELECT key, iif(type IN ('true', 'false', 'null'), type, value) AS value
         FROM json_each(o, '$.problem_size') WHERE typeof(key) = 'text' ORDER BY key)),
         ifnull(' ' || nullif(o ->> 'problem_size', '{}'), '')) AS name,
-      text(o -> 'backend', place || '.backend') AS backend
+      text(o -> 'backend', place || '.backend') AS backend,
+      CASE WHEN o ->> 'outcome' NOT IN ('ok', 'throttled', 'unstable') THEN o ->> 'outcome'
+        WHEN o ->> 'error' <> '' OR lower(o ->> 'status') IN ('failed', 'failure', 'error') THEN 'failed'
+        WHEN o ->> 'correct' = 0 THEN 'wrong' END AS outcome,
+      coalesce(o ->> 'message', o ->> 'error') AS message
     FROM result)
 SELECT text(o -> 'gpu_model', place || '.gpu_model') AS device,
   coalesce(text(o -> 'arch', place || '.arch'), 'cc ' || (o ->> 'compute_capability')) AS arch,
   text(o -> 'machine', place || '.machine') AS machine, o ->> 'suite' AS upstream,
   name AS series, backend, metric, unit, number(o -> metric.key, place || '.' || metric.key) AS value,
-  o ->> '$.problem_size.dtype' AS dtype, place || '.' || metric.key AS place,
+  o ->> '$.problem_size.dtype' AS dtype, place || ifnull('.' || metric.key, '') AS place, outcome, message,
   rest(o, 'kernel', 'backend', 'problem_size', 'arch', 'gpu_model', 'machine', 'latency_ms', 'latency_us',
     'latency_ns', 'latency', 'time_ms', 'time_us', 'tflops', 'gflops', 'bandwidth_gbps', 'gb_per_s',
     'compilation_time', 'compile_time_s') AS attributes
-FROM named CROSS JOIN metric WHERE name <> '' AND value IS NOT NULL;
+FROM named LEFT JOIN metric ON outcome IS NULL WHERE name <> '' AND (value IS NOT NULL OR outcome IS NOT NULL);

@@ -36,8 +36,9 @@ WITH metric(choice, tag, metric, unit) AS (VALUES
       SELECT id, metric, unit, choice, number(value, place || ': ' || tag, 'or text') AS value
       FROM summary JOIN metric USING (tag)) WHERE value IS NOT NULL GROUP BY id, metric)
 SELECT device.name AS device, device.arch, p.metric, p.unit, p.value,
-  iif(p.metric IS NULL, benchmark, benchmark || ifnull((SELECT group_concat(' ' || (value ->> 'name') || '=' ||
-    (value ->> 'value'), '') FROM json_each(o, '$.axis_values') WHERE type = 'object'), '')) AS series, state.place,
+  iif(o ->> 'is_skipped', 'unsupported', NULL) AS outcome, o ->> 'skip_reason' AS message,
+  benchmark || ifnull((SELECT group_concat(' ' || (value ->> 'name') || '=' ||
+    (value ->> 'value'), '') FROM json_each(o, '$.axis_values') WHERE type = 'object'), '') AS series, state.place,
   (SELECT CAST(value ->> '$' AS INTEGER) FROM summary s WHERE s.id = state.id AND tag = 'nv/cold/sample_size') AS n,
   iif(p.metric = 'time', (SELECT number(value, state.place, 'or text') FROM summary s WHERE s.id = state.id
     AND tag = 'nv/cold/time/gpu/min'), NULL) AS min,

@@ -18,6 +18,18 @@ named AS (
     iif(json_type(o, '$.stats') = 'object', o -> 'stats', expected('an object', o -> 'stats', place || '.stats'))
       AS s
   FROM benchmark)
+SELECT name AS series, c.key AS metric, unit_in(c.key) AS unit, c.value, place || '.extra_info.' || c.key AS place,
+  iif(unit_in(c.key) IS NULL, 'unknown', NULL) AS better
+FROM named, json_each(o, '$.extra_info') c WHERE c.type IN ('integer', 'real');
+
+WITH benchmark AS (
+  SELECT fullkey AS place, iif(type = 'object', value, '{}') AS o FROM json_each(:doc, '$.benchmarks')),
+named AS (
+  SELECT *, need(coalesce(nullif(text(o -> 'fullname', place || '.fullname'), ''),
+      text(o -> 'name', place || '.name')), place || '.fullname') AS name,
+    iif(json_type(o, '$.stats') = 'object', o -> 'stats', expected('an object', o -> 'stats', place || '.stats'))
+      AS s
+  FROM benchmark)
 SELECT name AS series, 's' AS unit, place, text(o -> 'group', place || '.group') AS family,
   coalesce(number(s -> 'median', place || '.stats.median'), number(s -> 'mean', place || '.stats.mean')) AS value,
   number(s -> 'q1', place || '.stats.q1') AS q25, number(s -> 'q3', place || '.stats.q3') AS q75,

@@ -13,6 +13,7 @@ void import_rig_new(struct import_rig *rig)
 
 void import_rig_free(struct import_rig *rig)
 {
+	tk_import_counts_free(&rig->counts);
 	history_free(&rig->history);
 }
 
@@ -26,6 +27,7 @@ int import_rig_read(struct import_rig *rig, struct tk_import_request request, co
 		return status;
 	request.paths = &path;
 	request.path_count = 1;
+	tk_import_counts_free(&rig->counts);
 	return tk_store_import(rig->history.store, &request, &rig->counts, err);
 }
 
