@@ -321,12 +321,16 @@ static void write_csv_row(struct tk_export_output *out, const json_t *record)
 	" AND measurement.as_of_s=run.as_of_s AND measurement.run_id=run.id" JOINS IS_SELECTED \
 	" AND (run.id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM run r WHERE r.night_id=night.id))" \
 	" ORDER BY night.as_of_s, night.id, run.seq, run.id"
-/* The points of other series than that of their run. */
+/* The points of other series than that of their run, which has their time: found by it. */
 #define OTHER_POINTS \
-	" FROM measurement JOIN run ON run.id=measurement.run_id" \
+	" FROM series CROSS JOIN (SELECT DISTINCT run.as_of_s FROM night" \
+	" CROSS JOIN run ON run.night_id=night.id" IS_SELECTED " ORDER BY 1) at" \
+	" CROSS JOIN measurement ON measurement.series_id=series.id" \
+	" AND measurement.as_of_s=at.as_of_s" \
+	" CROSS JOIN run ON run.id=measurement.run_id" \
 	" AND run.series_id IS NOT measurement.series_id" \
-	" JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id" \
-	" JOIN series ON series.id=measurement.series_id" JOINS IS_SELECTED
+	" JOIN night ON night.id=run.night_id JOIN machine ON machine.id=night.machine_id" JOINS \
+	        IS_SELECTED
 
 static int write_record(struct record_export *x, const json_t *record, struct tk_error *err)
 {
