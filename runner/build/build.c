@@ -496,7 +496,8 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 			tk_artifact_backend_free(&a->backends[--a->backend_count]);
 		TRY(tk_dir_remove(lib, err));
 	}
-	AUTO_TEXT reads = a->status == TK_BUILD_OK ? tk_reads_path(j->at[COLLECTED]) : NULL;
+	AUTO_TEXT reads =
+	        tk_build_status_is_usable(a->status) ? tk_reads_path(j->at[COLLECTED]) : NULL;
 	TRY(tk_reads_finish(j->reads, j->key->recipe, reads, err));
 	j->reads = NULL;
 	TRY(tk_build_collect_log(j->at[LOG], log, OUTPUT_MAX_BYTES, err));
@@ -545,6 +546,19 @@ static bool find_cached(
 	return true;
 }
 
+/* From the cache, or of a commit with the same code. *out is NULL where there is none. Takes the
+ * lock of the key, and waits for it where `waits`. */
+static int find_artifact(const struct tk_build_spec *spec, bool waits, const char *kernels_dir,
+        struct tk_build_key *key, struct tk_lock **lock, struct tk_artifact **out,
+        struct tk_error *err)
+{
+	*out = NULL;
+	if (tk_build_key_compute(spec, kernels_dir, key, err))
+		return tk_error_add_context(err, "%s", spec->repo->name);
+	TRY(tk_cache_lock(spec->cache_dir, key->hex, waits ? find_wait_s(spec) : 0, lock, err));
+	return find_cached(spec, key, out) ? TK_OK : tk_build_reuse(spec, key, out, err);
+}
+
 int tk_artifact_build(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
 {
@@ -552,13 +566,7 @@ int tk_artifact_build(
 	AUTO_PTR(tk_lock) lock = NULL;
 	TRY(check_spec(spec, err));
 	AUTO_TEXT kernels_dir = find_kernels_dir(spec);
-	const int status = tk_build_key_compute(spec, kernels_dir, &key, err);
-	if (status)
-		return tk_error_add_context(err, "%s", spec->repo->name);
-	TRY(tk_cache_lock(spec->cache_dir, key.hex, find_wait_s(spec), &lock, err));
-	if (find_cached(spec, &key, out))
-		return TK_OK;
-	TRY(tk_build_reuse(spec, &key, out, err));
+	TRY(find_artifact(spec, true, kernels_dir, &key, &lock, out, err));
 	return *out ? TK_OK : build_revision(spec, kernels_dir, &key, out, err);
 }
 
@@ -566,12 +574,13 @@ int tk_artifact_find(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err)
 {
 	AUTO(tk_build_key) key = {0};
+	AUTO_PTR(tk_lock) lock = NULL;
 	TRY(check_spec(spec, err));
 	AUTO_TEXT kernels_dir = find_kernels_dir(spec);
-	TRY(tk_build_key_compute(spec, kernels_dir, &key, err));
-	return find_cached(spec, &key, out) ? TK_OK
-	                                    : tk_fail(err, TK_ENOTFOUND, "%s %.12s is not built",
-	                                              spec->repo->name, spec->revision);
+	TRY(find_artifact(spec, false, kernels_dir, &key, &lock, out, err));
+	return *out ? TK_OK
+	            : tk_fail(err, TK_ENOTFOUND, "%s %.12s is not built", spec->repo->name,
+	                      spec->revision);
 }
 
 char *tk_artifact_explain_failure(const struct tk_artifact *a)

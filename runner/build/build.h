@@ -24,6 +24,8 @@
 #include "core/night.h"
 #include "upstream/repo.h"
 
+#define TK_CHANGED_SIZE 160
+
 struct tk_build_spec {
 	const struct tk_repo *repo;
 	const char *revision; /* id of a commit, from tk_repo_find_revision() */
@@ -38,6 +40,9 @@ struct tk_build_spec {
 	uint64_t memory_limit_bytes; /* address space of each process */
 	uint64_t disk_limit_bytes;   /* of all that the build can write to; 0: none */
 	bool network;                /* in the sandbox */
+	/* tk_artifact_find(): where "", gets a file that the revision changes and the nearest build
+	 * read. May be NULL. */
+	char *changed; /* TK_CHANGED_SIZE bytes */
 	char *const
 	        *env; /* names of variables that the adapter gets; may be NULL; part of the key */
 };
@@ -99,7 +104,8 @@ struct tk_artifact {
  * was no attempt: no such revision, no disk, cancelled. */
 int tk_artifact_build(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
-/* The same from the cache alone. TK_ENOTFOUND: it is not there. */
+/* The same without a build: from the cache, or of a commit whose code is known to be equal.
+ * TK_ENOTFOUND: there is none. */
 int tk_artifact_find(
         const struct tk_build_spec *spec, struct tk_artifact **out, struct tk_error *err);
 /* The artifact of one installed shared object, such as a backend for a system library. */

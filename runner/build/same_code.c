@@ -6,6 +6,9 @@
 
 #define TRIES 4 /* builds that are compared with a commit, the nearest first */
 #define LIB_MAX_BYTES ((uint64_t)8 << 30)
+#define LOG_MAX_BYTES ((size_t)128 << 20)
+
+#define NOT_BUILT "not built: "
 
 struct candidate {
 	struct tk_artifact *artifact;
@@ -19,7 +22,8 @@ static int nearest_first(const void *a, const void *b)
 	                                  : strcmp(x->artifact->key, y->artifact->key);
 }
 
-/* Good builds of other revisions by the same recipe; the caller frees them and the list. */
+/* Builds of other revisions by the same recipe that would be remembered for this one; the caller
+ * frees them and the list. */
 static int find_candidates(const char *cache_dir, const struct tk_build_key *key,
         const struct tk_revision *head, struct candidate **out, size_t *count, struct tk_error *err)
 {
@@ -34,7 +38,10 @@ static int find_candidates(const char *cache_dir, const struct tk_build_key *key
 		if (!tk_reads_has_recipe(list, key->recipe) || tk_manifest_read(dir, &a, NULL))
 			continue;
 		const int64_t distance = llabs((long long)(a->commit.position - head->position));
-		if (a->status == TK_BUILD_OK && strcmp(a->key, key->hex) != 0)
+		const bool is_valid = a->status == TK_BUILD_OK ||
+		                      (tk_build_status_is_usable(a->status) &&
+		                              !strcmp(a->environment, key->environment));
+		if (is_valid && strcmp(a->key, key->hex) != 0)
 			(*out)[(*count)++] = (struct candidate){a, distance};
 		else
 			tk_artifact_free(a);
@@ -46,8 +53,10 @@ static int find_candidates(const char *cache_dir, const struct tk_build_key *key
 
 /* Whether the commit changes nothing that the build of `a` read. False also where one of them is
  * not in the clone, or the artifact is damaged. */
-static bool is_same(const struct tk_repo *repo, const struct tk_artifact *a, const char *revision)
+static bool is_same(
+        const struct tk_build_spec *spec, const struct tk_artifact *a, const char *revision)
 {
+	const struct tk_repo *repo = spec->repo;
 	AUTO(tk_changes) changes = {.count = 0};
 	AUTO_TEXT list = tk_reads_path(a->dir);
 	const struct tk_change *found = NULL;
@@ -58,6 +67,8 @@ static bool is_same(const struct tk_repo *repo, const struct tk_artifact *a, con
 		tk_log(TK_LOG_DEBUG, "same_code_unknown", NULL, "%s: %s", repo->name, why.message);
 		return false;
 	}
+	if (found && spec->changed && !*spec->changed)
+		snprintf(spec->changed, TK_CHANGED_SIZE, "%s", found->path);
 	if (found)
 		tk_log(TK_LOG_DEBUG, "reads_changed", NULL, "%s %.12s: the build of %.12s reads %s",
 		        repo->name, revision, a->revision, found->path);
@@ -71,23 +82,31 @@ static int publish(struct tk_artifact *a, const char *cache_dir, const struct tk
 	AUTO_TEXT from = tk_reads_path(a->dir);
 	AUTO_TEXT to = tk_reads_path(temp);
 	AUTO_TEXT log = tk_path_join(temp, "build.log");
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	AUTO(tk_buf) theirs = TK_BUF_INIT;
 	if (!*a->same_as) {
 		free(a->same_as);
 		a->same_as = tk_strdup(a->revision);
 	}
-	AUTO_TEXT line = tk_sprintf("not built: no file that the build of %s read is another one "
-	                            "at %s\n",
+	tk_buf_add_printf(&text,
+	        NOT_BUILT "no file that the build of %s read is another one at %s; its log:\n",
 	        a->same_as, head->id);
+	TRY(tk_file_read(a->log_path, LOG_MAX_BYTES, &theirs, err));
+	/* of a copy without the line above */
+	const char *start = tk_buf_cstr(&theirs);
+	if (!strncmp(start, NOT_BUILT, strlen(NOT_BUILT)))
+		start += strcspn(start, "\n") + 1;
+	tk_buf_add_str(&text, start);
 	TRY(tk_build_collect(a->dir, temp, LIB_MAX_BYTES, err));
 	if (link(from, to))
 		return tk_fail_errno(err, "cannot link %s to %s", from, to);
-	TRY(tk_file_write_nosync(log, line, strlen(line), err));
+	TRY(tk_file_write_nosync(log, text.data, text.len, err));
 	memcpy(a->key, key->hex, sizeof a->key);
 	free(a->revision);
 	a->revision = tk_strdup(head->id);
 	a->commit = *head;
 	a->built_s = tk_clock_now_s();
-	a->wall_s = 0;
+	a->wall_s = a->cpu_s = 0;
 	TRY(tk_manifest_write(a, temp, err));
 	return tk_cache_publish(cache_dir, key->hex, temp, err);
 }
@@ -113,13 +132,12 @@ int tk_build_reuse(const struct tk_build_spec *spec, const struct tk_build_key *
 	struct candidate *list = NULL;
 	struct tk_artifact *same = NULL;
 	size_t count = 0;
-	*out = NULL;
 	if (spec->repo->kind == TK_REPO_PACKAGE ||
 	        tk_repo_find_revision(spec->repo, spec->revision, &head, NULL))
 		return TK_OK;
 	int status = find_candidates(spec->cache_dir, key, &head, &list, &count, err);
 	for (size_t i = 0; !status && !same && i < count && i < TRIES; i++)
-		if (is_same(spec->repo, list[i].artifact, head.id))
+		if (is_same(spec, list[i].artifact, head.id))
 			same = list[i].artifact;
 	if (!status && same)
 		status = make_copy(same, spec->cache_dir, key, &head, err);

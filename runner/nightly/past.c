@@ -277,7 +277,8 @@ int tk_past_load_build(const struct tk_config *config, struct tk_past *p, const 
 	else if (may_build)
 		TRY(tk_upstream_build(config, p->upstream, p->revision.id, arch, &a, err));
 	else
-		TRY(tk_upstream_find_build(config, p->upstream, p->revision.id, arch, &a, err));
+		TRY(tk_upstream_find_build(
+		        config, p->upstream, p->revision.id, arch, p->touched, &a, err));
 	p->build_failed = !tk_build_status_is_usable(a->status);
 	p->build_s = a->wall_s;
 	if (!p->build_failed)

@@ -2,6 +2,7 @@
  * `revisions` lists. Private to nightly/ and the program. */
 #ifndef TK_PAST_H
 #define TK_PAST_H
+#include "build/build.h"
 #include "nightly/nightly.h"
 #include "upstream/repo.h"
 
@@ -15,10 +16,12 @@ struct tk_past {
 	char key[TK_HASH_HEX_SIZE];  /* of its build in the cache; "": none is known */
 	char code[TK_HASH_HEX_SIZE]; /* of the code of all its backends; "": unknown */
 	bool build_failed;
-	double build_s;    /* that its build took; 0: unknown */
-	size_t same_as;    /* TK_PAST_SAME_CODE: index of the revision with this code */
-	char touched[160]; /* with_outside: parts of `path` that it touches */
-	int64_t as_of_s;   /* of its night: its commit's time, a second later where that is taken */
+	double build_s; /* that its build took; 0: unknown */
+	size_t same_as; /* TK_PAST_SAME_CODE: index of the revision with this code */
+	/* with_outside: parts of `path` that it touches; without a build, else a file that it
+	 * changes and the nearest build read */
+	char touched[TK_CHANGED_SIZE];
+	int64_t as_of_s; /* of its night: its commit's time, a second later where that is taken */
 };
 
 struct tk_past_list {

@@ -135,7 +135,7 @@ static int list_problems(const struct tk_config *config, const char *adapter_dir
 static int make_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch,
         int (*make)(const struct tk_build_spec *, struct tk_artifact **, struct tk_error *),
-        struct tk_artifact **out, struct tk_error *err)
+        char *changed, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_repo repo;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -158,6 +158,7 @@ static int make_build(const struct tk_config *config, const struct tk_upstream_c
 	        .memory_limit_bytes = config->budgets.build_memory_bytes,
 	        .disk_limit_bytes = config->budgets.build_disk_bytes,
 	        .network = u->network,
+	        .changed = changed,
 	        .env = u->env};
 	int status = make(&spec, out, err);
 	free(problems);
@@ -167,13 +168,14 @@ static int make_build(const struct tk_config *config, const struct tk_upstream_c
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
-	return make_build(config, u, revision, arch, tk_artifact_build, out, err);
+	return make_build(config, u, revision, arch, tk_artifact_build, NULL, out, err);
 }
 
 int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+        const char *revision, const char *arch, char *changed, struct tk_artifact **out,
+        struct tk_error *err)
 {
-	return make_build(config, u, revision, arch, tk_artifact_find, out, err);
+	return make_build(config, u, revision, arch, tk_artifact_find, changed, out, err);
 }
 
 /* ---- bundles ---- */

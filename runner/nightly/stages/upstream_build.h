@@ -23,9 +23,10 @@ int tk_upstream_check_adapter(
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
 
-/* The same from the cache alone. TK_ENOTFOUND: it has no such build. */
+/* The same without a build (tk_artifact_find). `changed`: see struct tk_build_spec. */
 int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
+        const char *revision, const char *arch, char *changed, struct tk_artifact **out,
+        struct tk_error *err);
 
 /* Imports the builds of a bundle into the cache, where its signature is valid; tk_names_free(). */
 int tk_upstream_import_bundle(const struct tk_config *config, const char *file, char ***keys,
