@@ -208,8 +208,8 @@ static bool is_no_longer_planned(const struct tk_history_window *w)
 static bool is_of_the_past(const struct tk_analysis *c, const struct tk_history_window *w)
 {
 	const bool is_within = w->last_within.run_id != 0;
-	const struct tk_night_row *newest = tk_id_table_find(&c->catalog.nights,
-	        is_within ? w->last_within.night_id : w->last_before.night_id);
+	const struct tk_night_row *newest = tk_id_table_find(
+	        &c->catalog.nights, is_within ? w->last_within.night_id : w->last_before.night_id);
 	const bool is_expected = c->scope.night_id ? newest && newest->id == c->scope.night_id
 	                                           : is_within || !c->open_ended;
 
@@ -257,8 +257,7 @@ static bool was_never_supported(const struct tk_analysis *c, const struct tk_ser
 	for (size_t i = 0; i < c->count; i++) {
 		const struct tk_series_case *other = &c->at[i];
 
-		if (other->count && other->device == k->device &&
-		        other->upstream == k->upstream &&
+		if (other->count && other->device == k->device && other->upstream == k->upstream &&
 		        strcmp(other->series->backend, k->series->backend) == 0 &&
 		        newest_run_s(other) > newest_run_s(k))
 			return true;

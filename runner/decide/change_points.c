@@ -5,6 +5,7 @@
 #include "store/store.h"
 
 #define DAY_S 86400
+#define YOUNG_POINTS 20
 #define SERIES_AT_ONCE 512 /* whose points are in memory */
 #define SERIES_PER_PART 8  /* at least: a thread is not worth it for fewer */
 
@@ -56,9 +57,51 @@ static int read_and_search(
 	return TK_OK;
 }
 
+/* Where a night reported that the level of a young series changed; SIZE_MAX: it did not. */
+static size_t find_reported(const struct search *f, const struct tk_verdict_row *v)
+{
+	const bool is_change =
+	        v->status == TK_VERDICT_REGRESSED || v->status == TK_VERDICT_IMPROVED;
+
+	for (size_t i = 1; is_change && i < f->points.count; i++)
+		if (TK_ROWS_AT(&f->points, struct tk_point, i)->run_id == v->first_bad_run_id)
+			return i;
+	return SIZE_MAX;
+}
+
+/* A search over all points needs many of them; what nights reported of a young series, with the
+ * noise of its device, counts as well. */
+static int add_reported(struct tk_catalog *c, struct search *f, struct tk_error *err)
+{
+	for (size_t i = 1; i < f->points.count && f->points.count < YOUNG_POINTS; i++) {
+		const struct tk_point *point = TK_ROWS_AT(&f->points, struct tk_point, i);
+		AUTO(tk_rows) verdicts = {0};
+		TRY(tk_store_find_verdict(
+		        c->store, point->night_id, f->series->id, &verdicts, err));
+
+		const struct tk_verdict_row *v = verdicts.rows;
+		const size_t at = verdicts.count ? find_reported(f, v) : SIZE_MAX;
+		bool is_known = at == SIZE_MAX;
+
+		for (size_t k = 0; k < f->count; k++)
+			is_known |= f->found[k].index + 1 >= at && f->found[k].index <= at + 1;
+		if (is_known)
+			continue;
+		f->found = tk_reallocarray(f->found, f->count + 1, sizeof *f->found);
+		f->found[f->count++] = (struct tk_changepoint){.index = at,
+		        .before = v->before_value,
+		        .after = v->after_value,
+		        .lo = v->change_lo,
+		        .hi = v->change_hi,
+		        .p = v->p};
+	}
+	return TK_OK;
+}
+
 /* Stores what was found, and frees it. */
 static int store(struct tk_catalog *c, struct search *f, struct tk_error *err)
 {
+	const int reported = add_reported(c, f, err);
 	struct tk_change_point_row *rows = tk_calloc(f->count + 1, sizeof *rows);
 
 	for (size_t i = 0; i < f->count; i++) {
@@ -80,7 +123,9 @@ static int store(struct tk_catalog *c, struct search *f, struct tk_error *err)
 		        .detail = "{}"};
 	}
 	const int status =
-	        tk_store_replace_change_points(c->store, f->series->id, rows, f->count, err);
+	        reported ? reported
+	                 : tk_store_replace_change_points(
+	                           c->store, f->series->id, rows, f->count, err);
 
 	free(rows);
 	free(f->found);

@@ -12,6 +12,7 @@
 
 #define SERIES_IN_GROUP 8       /* a page loads its group: about 20 kB */
 #define PAGE_DAYS 180           /* loaded with a page, before the newest point of the series */
+#define FEW_POINTS 60           /* a series of no more is loaded and shown whole */
 #define SAMPLED_NIGHTS 8        /* newest nights whose samples are stored */
 #define SAMPLED_SERIES_MAX 1000 /* with more series, only those with a change */
 #define YEARS 64
@@ -130,6 +131,12 @@ static int read_member(struct tk_chart_data *d, struct member *m, struct tk_erro
 	const struct tk_point *last = tk_series_last_point(s);
 	int64_t from_s = last ? last->as_of_s - (int64_t)PAGE_DAYS * DAY_S : 0;
 	TRY(tk_store_list_all_points(d->model->store, s->row->id, from_s, &m->points, err));
+	if (m->points.count && m->points.count <= FEW_POINTS && point_at(m, 0)->as_of_s < from_s) {
+		from_s = INT64_MIN;
+		tk_rows_free(&m->points);
+		TRY(tk_store_list_all_points(
+		        d->model->store, s->row->id, from_s, &m->points, err));
+	}
 	while (m->older < m->points.count && point_at(m, m->older)->as_of_s < from_s)
 		m->older++;
 	fill_sparkline(s, m);
