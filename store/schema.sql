@@ -233,6 +233,12 @@ CREATE TABLE triage (
 ) STRICT;
 CREATE INDEX triage_alert ON triage(alert_uid);
 
+-- Series of other tools under another name; "*" is any text. Append-only, in the order of time.
+CREATE TABLE renaming (
+  id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
+  old_name TEXT NOT NULL, new_name TEXT NOT NULL, at_s INTEGER NOT NULL
+) STRICT;
+
 -- What was delivered, so that an alert is sent once to each place.
 CREATE TABLE notification (
   alert_uid TEXT NOT NULL,

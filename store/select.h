@@ -31,8 +31,9 @@ struct tk_vocabulary;
 #define TK_TABLES(X) \
 	X(machine) X(device) X(environment) X(upstream) X(revision) X(build) X(kernel) X(problem) \
 	X(series) X(night) X(stage) X(resolution) X(run) X(job) X(measurement) X(sample) \
-	X(ceiling) X(ab_pair) X(tuning) X(kernel_report) X(triage) X(notification) X(change_point) \
-	X(verdict) X(sensitivity) X(alert) X(bisection) X(monitor_event) X(monitored_night)
+	X(ceiling) X(ab_pair) X(tuning) X(kernel_report) X(triage) X(renaming) X(notification) \
+	X(change_point) X(verdict) X(sensitivity) X(alert) X(bisection) X(monitor_event) \
+	X(monitored_night)
 /* clang-format on */
 
 enum tk_table_id {

@@ -302,6 +302,11 @@ struct tk_triage_row {
 	enum tk_triage_action action;
 	const char *note;
 };
+struct tk_renaming_row { /* "*" in a name is any text */
+	int64_t id;
+	const char *uid, *old_name, *new_name;
+	int64_t at_s;
+};
 /* An alert that was delivered: sink "webhook" or "file"; target: a hash of the address. */
 struct tk_notification_row {
 	const char *alert_uid, *sink, *target;
@@ -368,6 +373,20 @@ int tk_store_reset_monitor(
  * is empty. */
 int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
+
+struct tk_rename_counts {
+	int64_t series;
+};
+/* Gives series of other tools other names: `added` is a list of struct tk_renaming_row (without id
+ * and time), which stay for later imports and merges. A series that exists goes on with the points
+ * of the renamed one. Verdicts and alerts of both are deleted. TK_EUSAGE: not two names, or both
+ * have a value in one night; then nothing changed. */
+int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added,
+        struct tk_rename_counts *counts, struct tk_error *err);
+/* What is stored of them, on what an import or a merge brought. */
+int tk_store_apply_renamings(struct tk_store *s, struct tk_error *err);
+/* The name that a series has now, by rows in the order of time. Free it. */
+char *tk_renamings_apply(const struct tk_rows *renamings, const char *name);
 
 /* ---- reading: lists own their rows and strings ----------------------------------------------- */
 

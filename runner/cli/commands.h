@@ -152,6 +152,7 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
 	X(push) \
 	X(pull) \
 	X(machine) \
+	X(series) \
 	X(suite) \
 	X(inputs) \
 	X(doctor) \

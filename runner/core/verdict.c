@@ -137,6 +137,10 @@ static const struct {
         [TK_FACT_AB_INCONCLUSIVE] = {"A/B inconclusive: {A}"},
         [TK_FACT_NIGHTLY_ESTIMATE] = {"nightly estimate {c0}"},
         [TK_FACT_ALREADY_REPORTED] = {"so since {t}, already reported"},
+        [TK_FACT_RENAMED_FROM] = {"perhaps \"{t}\" renamed, which ended the night before ({c0}): "
+                                  "`tracker series rename`"},
+        [TK_FACT_RENAMED_TO] = {"perhaps renamed to \"{t}\", which began the night after ({c0}): "
+                                "`tracker series rename`"},
         [TK_FACT_ACKNOWLEDGED] = {"{t}"},
 };
 

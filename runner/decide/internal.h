@@ -271,6 +271,9 @@ struct tk_ab_result tk_series_case_evaluate_ab(const struct tk_analysis *c,
 
 /* Decides all cases; rows[i] is of case i. */
 int tk_analysis_decide(struct tk_analysis *c, struct tk_diff_report *out, struct tk_error *err);
+/* renames.c: facts of rows whose series has perhaps another name now. rows[i] is of case i. */
+int tk_renames_suggest(
+        const struct tk_analysis *c, struct tk_diff_report *r, struct tk_error *err);
 /* Sets the status and clears the facts, which were about the earlier verdict. */
 void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status status);
 /* Sets by_status alone. */

@@ -221,7 +221,7 @@ int tk_analysis_decide(struct tk_analysis *c, struct tk_diff_report *out, struct
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, decide_part, &d);
 	for (size_t i = 0; i < c->count; i++)
 		TRY(explain(c, &c->at[i], &out->rows[i], err));
-	return TK_OK;
+	return tk_renames_suggest(c, out, err);
 }
 
 /* ---- the report ---- */

@@ -162,6 +162,9 @@ static const struct tk_db_column triage_columns[] = {UID(triage), C(triage, aler
         C(triage, at_s, KEY), C(triage, author, KEY), WORD(triage, action, KEY, triage_action),
         C(triage, note, KEY)};
 
+static const struct tk_db_column renaming_columns[] = {UID(renaming), C(renaming, old_name, KEY),
+        C(renaming, new_name, KEY), C(renaming, at_s, KEY)};
+
 static const struct tk_db_column notification_columns[] = {C(notification, alert_uid, KEY),
         C(notification, sink, KEY), C(notification, target, KEY), C(notification, sent_s, 0)};
 
@@ -294,6 +297,7 @@ const struct tk_db_table tk_tables[TK_TABLE_COUNT] = {
         TABLE(tuning, true, true, TK_PUT_KEEP, "started_s DESC, id DESC"),
         TABLE(kernel_report, true, true, TK_PUT_KEEP, "started_s DESC, id DESC"),
         TABLE(triage, true, true, TK_PUT_KEEP, "at_s, uid"),
+        TABLE(renaming, true, true, TK_PUT_KEEP, "at_s, uid"),
         TABLE(notification, false, false, TK_PUT_KEEP, "sent_s, alert_uid, sink, target"),
         TABLE(change_point, false, false, TK_PUT_REPLACE, "series_id, as_of_s, run_id"),
         TABLE(verdict, false, false, TK_PUT_REPLACE, "series_id"),

@@ -258,9 +258,11 @@ static int import_all(struct tk_import_sink *sink, struct file_set *set, struct 
 	const struct tk_import_request *request = sink->request;
 	AUTO_TEXT head = tk_malloc(HEAD_SIZE + 1);
 
+	TRY(tk_store_list(sink->store, TK_TABLE_renaming, NULL, TK_NO_ARGS, &sink->renamings, err));
 	TRY(import_files(sink, set, head, err));
 	TRY(tk_import_flush(sink, err));
 	TRY(tk_import_write_failures(sink, err));
+	TRY(tk_store_apply_renamings(sink->store, err));
 	return sink->results ? 0
 	                     : tk_fail(err, TK_EDATA, "%s: no results%s%s in it",
 	                               set->count == 1 ? set->paths[0] : request->paths[0],

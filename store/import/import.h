@@ -128,6 +128,7 @@ struct tk_import_sink {
 	struct tk_error *err;
 	char *benchmarks_path; /* asv.c */
 	json_t *benchmarks;
+	struct tk_rows renamings; /* of series, in the order of time */
 	json_t *unknown; /* columns that are no part of a name, as its keys */
 	bool is_lines; /* of the document: an element is a line */
 };

@@ -52,6 +52,7 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	free(s->benchmarks_path);
 	json_decref(s->benchmarks);
 	json_decref(s->unknown);
+	tk_rows_free(&s->renamings);
 	s->unknown = NULL;
 	sqlite3_close(s->documents);
 	s->documents = NULL;
@@ -370,7 +371,7 @@ static int read_outcome(struct tk_import_sink *s, const struct tk_import_row *p,
 	return 0;
 }
 
-int tk_import_add_result(
+static int add_result(
         struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
 	const struct tk_import_unit *u = find_unit(s->state, or_else(p->unit, ""));
@@ -397,6 +398,18 @@ int tk_import_add_result(
 		return 0;
 	}
 	return add_value(s, p, metric, u, err);
+}
+
+int tk_import_add_result(
+        struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+{
+	if (!s->renamings.count)
+		return add_result(s, p, err);
+	struct tk_import_row named = *p;
+	AUTO_TEXT name = tk_renamings_apply(&s->renamings, p->series);
+
+	named.series = name;
+	return add_result(s, &named, err);
 }
 
 /* ---- the end of a file ----------------------------------------------------------------------- */

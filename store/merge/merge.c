@@ -348,6 +348,7 @@ static int merge_all(struct merge *m, struct tk_error *err)
 {
 	for (int t = 0; t < TK_TABLE_COUNT; t++)
 		TRY(merge_table(m, (enum tk_table_id)t, err));
+	TRY(tk_store_apply_renamings(m->into, err));
 	return tk_slug_update_all(m->into, err);
 }
 
