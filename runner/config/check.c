@@ -216,6 +216,21 @@ static int check_git_keys(const struct check *k, size_t i)
 	return check_repository_keys(k, i);
 }
 
+static int check_configs(const struct check *k, size_t upstream)
+{
+	const struct tk_upstream_config *u = &k->c->upstreams[upstream];
+	const int node = find_upstream_node(k, upstream, "configs");
+	if (u->is_tuned && u->configs[0] && (u->configs[1] || strcmp(u->configs[0], "default")))
+		return tk_yaml_fail(k->y, node, k->err,
+		        "`configs` has no meaning with `config: tuned`; expected one of them");
+	for (char **c = u->configs; *c; c++)
+		for (char **before = u->configs; before < c; before++)
+			if (strcmp(*c, *before) == 0)
+				return tk_yaml_fail(
+				        k->y, node, k->err, "duplicate configuration \"%s\"", *c);
+	return TK_OK;
+}
+
 static int check_upstreams(const struct check *k)
 {
 	const struct tk_upstream_config *u = k->c->upstreams;
@@ -226,6 +241,7 @@ static int check_upstreams(const struct check *k)
 				        "duplicate upstream \"%s\" (first in line %zu)", u[i].name,
 				        tk_yaml_line(k->y, find_upstream_node(k, j, "name")));
 		TRY(check_git_keys(k, i));
+		TRY(check_configs(k, i));
 	}
 	return TK_OK;
 }

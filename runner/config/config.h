@@ -23,6 +23,7 @@ struct tk_upstream_config {
 	char *adapter;     /* a folder of kernels/adapters or of `adapter_path`; self, system: the
 	                   * backend's name; NULL for builtin */
 	char **backends;   /* to measure; NULL-terminated; empty: all of the adapter */
+	char **configs;    /* configurations to measure, each a series; NULL-terminated */
 	bool is_tuned;     /* measured with the stored winners of `tracker tune` */
 	char *options;     /* "key=value,...": passed to the backend's open(); NULL: none */
 	char *cmake_args;  /* passed to the adapter as TK_FLAGS; part of the artifact's key */

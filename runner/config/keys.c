@@ -91,6 +91,12 @@ static const struct tk_config_key upstream_keys[] = {
 	  .details = "`tuned`: the stored winner of `tracker tune` for the backend, problem and "
 	             "device, the default where none is stored. See [tune a "
 	             "kernel](../how-to/tune-a-kernel.md#measure-it-every-night)." },
+	{ .name = "configs", .type = TK_CONFIG_TEXTS, .offset = UPSTREAM_FIELD(configs),
+	  .fallback = "default", .example = "[default, 128x256-2x1-cooperative]",
+	  .summary = "configurations of its backends that nights and backfills measure",
+	  .details = "Each is a series of its own. `default`: the one that the backend prefers. A "
+	             "problem that has no configuration of that name is unsupported in it. Names are "
+	             "those of `tracker tune`." },
 	{ .name = "cmake_args", .type = TK_CONFIG_TEXT, .offset = UPSTREAM_FIELD(cmake_args),
 	  .fallback_note = "none",
 	  .summary = "passed to the adapter's build as `TK_FLAGS`; a change is a new build" },

@@ -277,6 +277,8 @@ static void hash_upstream(struct tk_hash *h, const struct tk_upstream_config *u)
 		hash_words(h, u->submodules);
 	tk_hash_add_i64(h, u->enabled);
 	hash_words(h, u->backends);
+	if (u->configs[0] && (u->configs[1] || strcmp(u->configs[0], "default") != 0))
+		hash_words(h, u->configs);
 	if (u->is_tuned) /* without it, the hash of before this key */
 		tk_hash_add_str(h, "tuned");
 	if (u->kind == TK_UPSTREAM_PACKAGE) {

@@ -196,6 +196,14 @@ static bool is_not_due(const struct tk_evidence *e, bool is_part)
 	return e->newest.exists && (round > 1 || is_part) && e->nights_ago < round + is_part;
 }
 
+/* Ceilings are not measured every night, and of what a backend does not do there is no run while
+ * that stays so. */
+static bool is_measured_by_need(const struct tk_series_case *k, const struct tk_evidence *e)
+{
+	return k->series->role == TK_ROLE_CEILING ||
+	       (e->newest.exists && e->newest.outcome == TK_OUTCOME_UNSUPPORTED);
+}
+
 static bool is_newest_night_part(const struct tk_analysis *set, const struct tk_series_case *k)
 {
 	const struct tk_expected_series *expected = tk_analysis_find_expected(set, k->machine->id);
@@ -227,7 +235,7 @@ static void gather_runs(
 	if ((e->rotate_nights > 1 || is_part) && e->newest.exists)
 		e->nights_ago = (uint32_t)tk_analysis_count_nights_since(
 		        set, k->machine->id, e->newest.as_of_s);
-	const bool waits = is_not_due(e, is_part);
+	const bool waits = is_not_due(e, is_part) || is_measured_by_need(k, e);
 	e->was_left_out = was_left_out(set, k);
 	if (e->was_left_out && waits) {
 		e->was_left_out = false; /* its runs in the range, if any, are compared */

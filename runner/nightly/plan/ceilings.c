@@ -195,11 +195,83 @@ static int add_ceilings(struct tk_plan *p, size_t device, struct tk_error *err)
 	return TK_OK;
 }
 
+/* ---- which of them ---- */
+
+#define CEILING_AGE_S (20 * 3600) /* nights of consecutive days are less than a day apart */
+#define SHARE 4                   /* suite jobs for each ceiling that is measured again */
+
+/* When a ceiling was last measured in this environment. */
+struct dated {
+	struct tk_job_row job;
+	size_t place;       /* in the table above */
+	int64_t measured_s; /* 0: never */
+	bool is_newer;      /* than this night, which is one of the past */
+};
+
+static int compare_age(const void *a, const void *b)
+{
+	const struct dated *x = a, *y = b;
+	if (x->measured_s != y->measured_s)
+		return x->measured_s < y->measured_s ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int find_age(const struct tk_night *n, const struct tk_night_device *d, struct dated *out,
+        struct tk_error *err)
+{
+	int64_t is_newer = 0;
+	TRY(tk_store_select_int(n->store,
+	        "SELECT max(started_s) FROM run WHERE series_id=?1 AND environment_id=?2"
+	        " AND outcome IN ('ok', 'throttled', 'unstable')",
+	        TK_ARGS(out->job.series_id, d->environment_id), 0, &out->measured_s, err));
+	if (n->options->backfill_revision)
+		TRY(tk_store_select_int(n->store,
+		        "SELECT 1 FROM measurement WHERE series_id=?1 AND as_of_s > ?2 LIMIT 1",
+		        TK_ARGS(out->job.series_id, n->as_of_s), 0, &is_newer, err));
+	out->is_newer = is_newer;
+	return TK_OK;
+}
+
+/* Keeps those that were never measured in this environment, and of those that a day has passed for
+ * the oldest ones, one for so many suite jobs. A night of the past needs none that a newer one has.
+ * */
+static int choose(struct tk_plan *p, size_t device, struct tk_error *err)
+{
+	struct tk_job_list *list = &p->devices[device].ceilings;
+	const int64_t now_s = tk_clock_now_s();
+	const size_t most = (p->devices[device].suite.count + SHARE - 1) / SHARE;
+	size_t kept = 0, again = 0;
+	struct dated *dated = tk_calloc(list->count + 1, sizeof *dated);
+	int status = TK_OK;
+	for (size_t i = 0; !status && i < list->count; i++) {
+		dated[i] = (struct dated){.job = list->rows[i], .place = i};
+		status = find_age(p->n, &p->n->devices[device], &dated[i], err);
+	}
+	tk_sort(dated, list->count, sizeof *dated, compare_age);
+	for (size_t i = 0; !status && i < list->count; i++) {
+		const int64_t age_s = now_s - dated[i].measured_s;
+		if (dated[i].is_newer ||
+		        (dated[i].measured_s && (age_s < CEILING_AGE_S || again++ >= most)))
+			continue;
+		list->rows[kept++] = dated[i].job;
+	}
+	list->count = kept;
+	free(dated);
+	return status;
+}
+
 int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err)
 {
 	for (size_t d = 0; d < p->n->device_count; d++) {
 		TRY(put_datasheet(p->n, &p->n->devices[d], err));
 		TRY(add_ceilings(p, d, err));
 	}
+	return TK_OK;
+}
+
+int tk_plan_choose_ceilings(struct tk_plan *p, struct tk_error *err)
+{
+	for (size_t d = 0; d < p->n->device_count; d++)
+		TRY(choose(p, d, err));
 	return TK_OK;
 }

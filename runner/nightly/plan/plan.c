@@ -48,8 +48,8 @@ static int compare_last_and_position(const void *a, const void *b)
 
 /* Appends to *out: the ceilings, then the suite jobs in a random order, so that drift does not fall
  * on one backend; those with a `last` after all others and problem by problem. The controls run
- * before the first suite job, after every `every` of them, and at the end, so that drift shows. One
- * seed gives one order. */
+ * before the first suite job, after every `every` of them, and at the end where many ran since, so
+ * that drift shows. One seed gives one order. */
 static void order_jobs(const struct tk_job_list *suite, const struct tk_job_list *ceilings,
         const struct tk_job_list *controls, uint32_t every, uint64_t seed, struct tk_job_list *out)
 {
@@ -68,7 +68,7 @@ static void order_jobs(const struct tk_job_list *suite, const struct tk_job_list
 			append(out, controls->rows, controls->count);
 		append(out, order[i].row, 1);
 	}
-	if (every && suite->count)
+	if (every && suite->count && (suite->count - 1) % every >= every / 2)
 		append(out, controls->rows, controls->count);
 	free(order);
 }
@@ -93,25 +93,80 @@ int tk_plan_put_problem(struct tk_night *n, const char *text, const char *source
 	return tk_store_put(n->store, TK_TABLE_problem, &row, id, err);
 }
 
-/* `tracker tune` does not search within a sequence: there the backend's own choice is measured. */
-static const char *series_config(
+/* The configurations of the series, NULL-terminated; "": what the backend prefers. Neither is there
+ * a choice within a sequence, nor for what measures the machine. */
+static const char *const *list_configs(
         const struct tk_night_upstream *u, enum tk_series_role role, const char *mode)
 {
+	static const char *const own[] = {"", NULL}, *const tuned[] = {TK_TUNE_CONFIG, NULL};
 	char sequence[TK_MODE_WORD_SIZE];
-	return u->config->is_tuned && role == TK_ROLE_SUITE && !tk_mode_get_sequence(mode, sequence)
-	               ? TK_TUNE_CONFIG
-	               : "";
+	if (role != TK_ROLE_SUITE || tk_mode_get_sequence(mode, sequence))
+		return own;
+	if (u->config->is_tuned)
+		return tuned;
+	return u->config->configs && *u->config->configs ? (const char *const *)u->config->configs
+	                                                 : own;
 }
 
-int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
-        const struct tk_planned_job *job, const char *mode, struct tk_error *err)
+/* As a series has it. */
+static const char *config_name(const char *configured)
+{
+	return strcmp(configured, "default") ? configured : "";
+}
+
+/* Whether the newest run of the series ended as unsupported. */
+static int was_unsupported(struct tk_store *s, int64_t series_id, bool *out, struct tk_error *err)
+{
+	int64_t found;
+	TRY(tk_store_select_int(s,
+	        "SELECT outcome='unsupported' FROM run WHERE series_id=?1"
+	        " ORDER BY as_of_s DESC, id DESC LIMIT 1",
+	        TK_ARGS(series_id), 0, &found, err));
+	*out = found;
+	return TK_OK;
+}
+
+/* A backend is asked again, without a job and a row, whether it does a problem that it did not do
+ * when it was last measured. One that cannot be asked does not do it either. */
+static int is_still_unsupported(struct tk_plan *p, size_t device, const struct tk_planned_job *job,
+        const struct tk_series_row *series, int64_t series_id, bool *out, struct tk_error *err)
+{
+	struct tk_night *n = p->n;
+	struct tk_worker *worker = NULL;
+	struct tk_problem_row problem;
+	json_auto_t *answer = NULL;
+	struct tk_error why = {0};
+	const char *options = job->upstream->config->options;
+	bool is_known = false;
+	size_t i;
+	json_t *name;
+	TRY(was_unsupported(n->store, series_id, out, err));
+	if (!*out)
+		return TK_OK;
+	TRY(tk_store_get(n->store, TK_TABLE_problem, job->problem_id, &problem, err));
+	const struct tk_job_request q =
+	        tk_night_job_request(n, series, &problem, job->path, options ? options : "");
+	int status = tk_night_get_worker(n, &n->devices[device], job->path, &worker, &why);
+	if (!status)
+		status = tk_worker_query_configs(worker, &q, &answer, &why);
+	if (tk_night_is_fatal(status))
+		return tk_fail(err, status, "%s", why.message);
+	json_array_foreach (json_object_get(answer, "configs"), i, name)
+		is_known |= !strcmp(json_string_value(name), series->config);
+	*out = status || (*series->config && strcmp(series->config, TK_TUNE_CONFIG) && !is_known);
+	return TK_OK;
+}
+
+static int add_series(struct tk_plan *p, struct tk_job_list *list, size_t device,
+        const struct tk_planned_job *job, const char *mode, const char *config,
+        struct tk_error *err)
 {
 	const struct tk_night_upstream *u = job->upstream;
 	struct tk_series_row series = {.device_id = p->n->devices[device].device_id,
 	        .upstream_id = u->upstream_id,
 	        .problem_id = job->problem_id,
 	        .backend = job->backend,
-	        .config = series_config(u, job->role, mode),
+	        .config = config,
 	        .mode = mode,
 	        .metric = "time",
 	        .unit = "ns",
@@ -119,8 +174,21 @@ int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
 	        .role = job->role,
 	        .rotate_nights = job->rotate_nights};
 	int64_t series_id;
+	bool is_unsupported = false;
 	TRY(tk_store_put(p->n->store, TK_TABLE_series, &series, &series_id, err));
-	add_job(list, series_id, u->build_id, job->path, u->config->options);
+	if (job->role == TK_ROLE_SUITE && *job->path)
+		TRY(is_still_unsupported(p, device, job, &series, series_id, &is_unsupported, err));
+	if (!is_unsupported)
+		add_job(list, series_id, u->build_id, job->path, u->config->options);
+	return TK_OK;
+}
+
+int tk_plan_add_job(struct tk_plan *p, struct tk_job_list *list, size_t device,
+        const struct tk_planned_job *job, const char *mode, struct tk_error *err)
+{
+	const char *const *config = list_configs(job->upstream, job->role, mode);
+	for (; *config; config++)
+		TRY(add_series(p, list, device, job, mode, config_name(*config), err));
 	return TK_OK;
 }
 
@@ -258,6 +326,14 @@ static bool is_for_device(
 	return false;
 }
 
+static bool is_planned_config(const struct tk_night_upstream *u, const struct tk_series_row *r)
+{
+	const char *const *config = list_configs(u, r->role, r->mode);
+	while (*config && strcmp(r->config, config_name(*config)))
+		config++;
+	return *config;
+}
+
 /* A failed job for each series that the upstream had before, unless the backend did not support it
  * when it was last measured. */
 static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *u,
@@ -271,8 +347,7 @@ static int plan_known_series(struct tk_plan *p, const struct tk_night_upstream *
 	for (size_t i = 0; i < all.count; i++) {
 		const struct tk_series_row *r = TK_ROWS_AT(&all, struct tk_series_row, i);
 		const size_t d = tk_night_find_device_index(p->n, r->device_id);
-		if (d < p->n->device_count &&
-		        strcmp(r->config, series_config(u, r->role, r->mode)) == 0 &&
+		if (d < p->n->device_count && is_planned_config(u, r) &&
 		        is_for_device(problems, r->problem_id, &p->n->devices[d]))
 			add_job(&p->devices[d].suite, r->id, u->build_id, "", "");
 	}
@@ -400,6 +475,7 @@ static int make_plan(struct tk_plan *p, struct tk_error *err)
 	TRY(tk_plan_controls(p, err));
 	TRY(tk_plan_ceilings(p, err));
 	TRY(plan_suites(p, err));
+	TRY(tk_plan_choose_ceilings(p, err));
 	if (!p->n->options->only_upstream)
 		warn_about_idle_gpus(p);
 	return put_jobs(p, err);

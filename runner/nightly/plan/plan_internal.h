@@ -51,6 +51,8 @@ const struct tk_artifact_backend *tk_plan_find_backend(
 
 int tk_plan_controls(struct tk_plan *p, struct tk_error *err);
 int tk_plan_ceilings(struct tk_plan *p, struct tk_error *err);
+/* After the suites are planned: leaves those that this night needs. */
+int tk_plan_choose_ceilings(struct tk_plan *p, struct tk_error *err);
 
 /* ---- selection.c ---- */
 
