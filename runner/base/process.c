@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -462,13 +461,10 @@ static int watch(
 static void finish(struct child *c, const struct tk_process_spec *spec, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
-	struct rusage used = {0};
 	int raw = 0;
 
 	kill_all(spec, c);
-	wait4(c->pid, &raw, 0, &used);
-	r->cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-	           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+	waitpid(c->pid, &raw, 0);
 	if (!r->exceeded && tk_cgroup_is_out_of_memory(spec->cgroup))
 		r->exceeded = TK_LIMIT_MEMORY;
 	raw = tk_sandbox_wait_status(spec->sandbox, raw);

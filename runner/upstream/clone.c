@@ -2,10 +2,7 @@
 #include "upstream/clone.h"
 #include "base/base.h"
 #include "upstream/repo.h"
-#include <fcntl.h>
-#include <glob.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* HEAD of the remote, outside of its branches. */
 #define HEAD_REF "refs/tracker/HEAD"
@@ -104,17 +101,6 @@ static char *clone_path(const struct tk_repo *s, const char *url)
 	tk_hash_bytes(url, strlen(url), hex);
 	snprintf(name, sizeof(name), "%.80s-%.16s", slug, hex);
 	return tk_path_join3(s->cache_dir, "git", name);
-}
-
-/* A clone that an older tracker named after its upstream; its hash is that of the URL. */
-static void adopt_clone(const char *dir)
-{
-	glob_t found = {0};
-	AUTO_TEXT parent = tk_strndup(dir, (size_t)(strrchr(dir, '/') - dir));
-	AUTO_TEXT pattern = tk_sprintf("%s/*-%s", parent, strrchr(dir, '-') + 1);
-	if (!glob(pattern, 0, NULL, &found) && found.gl_pathc && rename(found.gl_pathv[0], dir))
-		tk_log(TK_LOG_DEBUG, "clone", NULL, "%s stays where it is", found.gl_pathv[0]);
-	globfree(&found);
 }
 
 static int wait_for_lock(
@@ -294,8 +280,6 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 		status = tk_fail(err, TK_ENOMEM, "out of memory");
 	if (!status)
 		status = tk_dir_create(parent, err);
-	if (!status && !tk_dir_exists(c->dir))
-		adopt_clone(c->dir);
 	/* The history that another upstream needs serves, too. */
 	c->shallow = c->shallow && !tk_dir_exists(c->dir);
 	if (!status && c->shallow) {
@@ -303,6 +287,8 @@ static int open_git(struct tk_clone *c, struct tk_error *err)
 		c->dir = tk_sprintf("%s.commits", whole);
 		free(whole);
 	}
+	if (!status && c->existing && !tk_dir_exists(c->dir))
+		status = tk_fail(err, TK_ENOTFOUND, "%s has no clone yet", s->name);
 	if (!status)
 		status = wait_for_lock(c->dir, get_deadline_s(s), &c->lock, err);
 	if (!status && !tk_dir_exists(c->dir))
@@ -328,23 +314,27 @@ int tk_clone_open(
 	return status;
 }
 
+int tk_clone_need_commit(const struct tk_clone *c, const char *id, struct tk_error *err)
+{
+	char found[128];
+	struct tk_error why = {0}, ignored;
+	if (!tk_clone_resolve(c, id, found, sizeof(found), &ignored))
+		return TK_OK;
+	const int status = tk_clone_fetch_commit(c, id, &why);
+	/* a server that names no single commits */
+	if (status == TK_EIO && !tk_clone_fetch(c, TK_FETCH_ALL, &ignored) &&
+	        !tk_clone_resolve(c, id, found, sizeof(found), &ignored))
+		return TK_OK;
+	return status ? tk_fail(err, status, "%s", why.message) : TK_OK;
+}
+
 int tk_clone_open_commit(
         const struct tk_repo *s, const char *id, struct tk_clone *c, struct tk_error *err)
 {
-	char found[128];
-	struct tk_error ignored;
-	*c = (struct tk_clone){.repo = s, .shallow = true};
+	*c = (struct tk_clone){.repo = s, .shallow = true, .existing = !id};
 	int status = open_git(c, err);
-	if (!status && tk_clone_resolve(c, id, found, sizeof(found), &ignored)) {
-		struct tk_error why = {0};
-		status = tk_clone_fetch_commit(c, id, &why);
-		/* a server that names no single commits */
-		if (status == TK_EIO && !tk_clone_fetch(c, TK_FETCH_ALL, &ignored) &&
-		        !tk_clone_resolve(c, id, found, sizeof(found), &ignored))
-			status = TK_OK;
-		if (status)
-			tk_fail(err, status, "%s", why.message);
-	}
+	if (!status && id)
+		status = tk_clone_need_commit(c, id, err);
 	if (status)
 		tk_clone_close(c);
 	return status;

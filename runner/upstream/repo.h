@@ -77,13 +77,13 @@ int tk_repo_list_tags(const struct tk_repo *s, const char *pattern, int64_t sinc
 int tk_repo_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
         int64_t *positions, struct tk_error *err);
 
-/* What is different between two commits, by names: nothing is fetched. Free *out, which is empty
- * before, in any case. TK_EIO: the clone lacks one of them. */
+/* What is different between two commits, by names, also within submodules: no content is fetched.
+ * Free *out, which is empty before, in any case. TK_EIO: the clone lacks one of them. */
 struct tk_changes {
 	struct tk_change {
 		char *path;
 		enum { TK_CHANGE_FILE, TK_CHANGE_ADDED, TK_CHANGE_LINK, TK_CHANGE_SUBMODULE } kind;
-	} *list;
+	} * list;
 	size_t count;
 };
 int tk_repo_list_changes(const struct tk_repo *s, const char *from, const char *to,

@@ -31,19 +31,6 @@ char *tk_sources_find(const char *sources, const char *path)
 	return NULL;
 }
 
-/* A line names something below `folder`, which ends with "/". */
-static bool names_below(const char *sources, const char *folder)
-{
-	for (const char *line = sources; line && *line;) {
-		const size_t begin = strspn(line, " \t");
-		if (!strncmp(line + begin, folder, strlen(folder)))
-			return true;
-		line += strcspn(line, "\n");
-		line += *line == '\n';
-	}
-	return false;
-}
-
 enum need { UNWANTED, OPTIONAL, NEEDED };
 
 static bool is_word(const struct tk_repo *s, const char *word)
@@ -70,8 +57,8 @@ static bool has_needed_below(const struct tk_repo *s, const char *path)
 	AUTO_TEXT folder = tk_sprintf("%s/", path);
 	if (is_word(s, "recursive"))
 		return true;
-	if (is_word(s, "yes"))
-		return names_below(s->sources, folder);
+	if (is_word(s, "yes")) /* a line begins with it */
+		return s->sources && strstr(s->sources, folder);
 	for (char *const *name = s->submodules; *name; name++)
 		if (!strncmp(*name, folder, strlen(folder)))
 			return true;
@@ -136,59 +123,78 @@ static const char *find_url(const struct tk_buf *list, const char *path)
 	return NULL;
 }
 
-static int read_modules(const struct parent *p, struct tk_buf *out, struct tk_error *err)
+int tk_modules_file_read(
+        const char *dir, const char *blob, struct tk_buf *out, struct tk_error *err)
 {
-	const struct tk_git git = {.dir = p->dir, .mode = TK_GIT_LOCAL, .deadline_s = 60};
-	AUTO_TEXT file = tk_path_join(p->dir, ".gitmodules");
-	if (!tk_file_exists(file))
+	const struct tk_git git = {.dir = dir, .mode = TK_GIT_NETWORK, .deadline_s = 60};
+	AUTO_TEXT file = tk_path_join(dir, ".gitmodules");
+	if (!blob && !tk_file_exists(file))
 		return TK_OK;
 	return tk_git_run(&git,
-	        (const char *const[]){"config", "-z", "-f", ".gitmodules", "--list", NULL}, out,
-	        err);
+	        (const char *const[]){"config", "-z", blob ? "--blob" : "-f",
+	                blob ? blob : ".gitmodules", "--list", NULL},
+	        out, err);
 }
 
 /* ---- one submodule ---- */
 
-static int add_all(const struct parent *p, struct tk_error *err);
-
-static int add_one(const struct parent *p, const char *path, const char *id, const char *url,
-        const char *folders, struct tk_error *err)
+void tk_submodule_free(struct tk_submodule *m)
 {
-	AUTO_TEXT name = tk_sprintf("%s: submodule %s%s", p->repo->name, p->prefix, path);
-	AUTO_TEXT dir = tk_path_join(p->dir, path);
-	struct tk_repo repo = *p->repo;
-	struct tk_clone c;
-	if (!url)
-		return tk_fail(err, TK_EDATA, "%s: .gitmodules has no URL of it", name);
-	AUTO_TEXT full = resolve_url(p->url, url);
-	if (tk_git_check_url(full, err))
-		return tk_error_add_context(err, "%s", name);
-	if (tk_git_url_is_local(full) && !p->local)
+	tk_clone_close(&m->clone);
+	free(m->name);
+	free(m->url);
+}
+
+int tk_submodule_open(const struct tk_repo *parent, const char *url, bool local, const char *prefix,
+        const char *path, const struct tk_buf *modules, const char *id, struct tk_submodule *m,
+        struct tk_error *err)
+{
+	const char *own = find_url(modules, path);
+	m->name = tk_sprintf("%s: submodule %s%s", parent->name, prefix, path);
+	if (!own)
+		return tk_fail(err, TK_EDATA, "%s: .gitmodules has no URL of it", m->name);
+	m->url = resolve_url(url, own);
+	if (tk_git_check_url(m->url, err))
+		return tk_error_add_context(err, "%s", m->name);
+	m->local = tk_git_url_is_local(m->url);
+	if (m->local && !local)
 		return tk_fail(err, TK_ECONFIG,
 		        "%s: \"%.200s\" is a path of this machine; expected https, ssh or git",
-		        name, full);
-	repo.kind = TK_REPO_GIT;
-	repo.name = name;
-	repo.url = full;
-	repo.branch = repo.path = NULL;
-	TRY(tk_dir_create(dir, err));
-	TRY(tk_clone_open_commit(&repo, id, &c, err));
-	int status = tk_tree_add(&c, dir, id, folders, err);
-	tk_clone_close(&c);
+		        m->name, m->url);
+	m->repo = *parent;
+	m->repo.kind = TK_REPO_GIT;
+	m->repo.name = m->name;
+	m->repo.url = m->url;
+	m->repo.branch = m->repo.path = NULL;
+	return tk_clone_open_commit(&m->repo, id, &m->clone, err);
+}
+
+static int add_all(const struct parent *p, struct tk_error *err);
+
+static int add_one(const struct parent *p, const char *path, const char *id,
+        const struct tk_buf *modules, const char *folders, struct tk_error *err)
+{
+	AUTO(tk_submodule) m = {0};
+	AUTO_TEXT dir = tk_path_join(p->dir, path);
+	TRY(tk_submodule_open(p->repo, p->url, p->local, p->prefix, path, modules, id, &m, err));
+	int status = tk_dir_create(dir, err);
+	if (!status)
+		status = tk_tree_add(&m.clone, dir, id, folders, err);
+	tk_clone_close(&m.clone);
 	if (status)
-		return tk_error_add_context(err, "%s", name);
+		return tk_error_add_context(err, "%s", m.name);
 	AUTO_TEXT inside = tk_sprintf("%s%s", p->prefix, path);
 	if (!has_needed_below(p->repo, inside))
 		return TK_OK;
 	if (p->depth == DEPTH_MAX)
-		return tk_fail(err, TK_EDATA, "%s: more than %d submodules in each other", name,
+		return tk_fail(err, TK_EDATA, "%s: more than %d submodules in each other", m.name,
 		        DEPTH_MAX);
 	AUTO_TEXT prefix = tk_sprintf("%s/", inside);
 	const struct parent below = {.repo = p->repo,
 	        .dir = dir,
-	        .url = full,
+	        .url = m.url,
 	        .prefix = prefix,
-	        .local = p->local && tk_git_url_is_local(full),
+	        .local = p->local && m.local,
 	        .depth = p->depth + 1};
 	return add_all(&below, err);
 }
@@ -208,7 +214,7 @@ static int add_entry(const struct parent *p, const char *entry, const struct tk_
 	struct tk_error why = {0};
 	if (need == UNWANTED)
 		return TK_OK;
-	const int status = add_one(p, path, id, find_url(modules, path), folders, &why);
+	const int status = add_one(p, path, id, modules, folders, &why);
 	if (!status)
 		return TK_OK;
 	if (need == NEEDED || status == TK_ECANCELED)
@@ -229,7 +235,7 @@ static int add_all(const struct parent *p, struct tk_error *err)
 	AUTO(tk_buf) modules = TK_BUF_INIT;
 	TRY(tk_git_run(
 	        &git, (const char *const[]){"ls-files", "--stage", "-z", NULL}, &index, err));
-	TRY(read_modules(p, &modules, err));
+	TRY(tk_modules_file_read(p->dir, NULL, &modules, err));
 	const char *end = index.data + index.len;
 	for (const char *entry = index.data; entry && entry < end; entry += strlen(entry) + 1)
 		TRY(add_entry(p, entry, &modules, err));

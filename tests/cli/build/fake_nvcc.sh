@@ -13,7 +13,7 @@ while (($#)); do
 	-Xcompiler) args+=(-fPIC); shift ;;
 	-Xlinker) args+=("-Wl,$2"); shift ;;
 	-E) preprocess=1; args+=(-E) ;;
-	kernel.cu | kernel_sm80.cu | backward.cu) kernel=1; args+=(*/fake.cpp) ;;
+	kernel.cu | kernel_sm80.cu | backward.cu) kernel=1 f=(*/fake.cpp) args+=("${f[-1]}") ;;
 	*) args+=("$1") ;;
 	esac
 	shift
