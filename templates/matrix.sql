@@ -13,7 +13,7 @@ FROM device d JOIN machine m ON m.id = d.machine_id WHERE ?1 IN (0, m.id) ORDER 
 -- matrix/cells:
 WITH s AS (SELECT p.op_id, p.tone, p.is_unplanned, p.is_skipped, p.is_unsupported, p.fails, p.efficiency,
     p.tone = 'bad' AND v.status = 'missing' AS is_missing,
-    v.before_value > 0 AS is_compared,
+    v.before_value >= 0 AS is_compared,
     row_number() OVER (PARTITION BY p.op_id ORDER BY efficiency IS NULL, efficiency) AS at,
     count(efficiency) OVER (PARTITION BY p.op_id) AS known
   FROM page_series p LEFT JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id

@@ -128,7 +128,7 @@ WHERE k.build_id = p.new_id OR a.id IS NULL
 -- page_alert: table by group_uid
 WITH a AS (SELECT a.*, s.id AS known_series_id, u.url,
     iif(a.kind <> 'change' OR s.id IS NULL, '', a.change) AS size,
-    a.kind <> 'change' OR s.id IS NULL OR (a.change > 0) = (s.better = 'lower') AS is_worse,
+    a.kind <> 'change' OR s.id IS NULL OR (ifnull(a.change, a.after_value - a.before_value) > 0) = (s.better = 'lower') AS is_worse,
     iif(s.id IS NULL, 'alerts.html#' || a.uid, 'series/' || slug(s.slug) || '.html') AS href,
     (SELECT t.id FROM triage t WHERE t.alert_uid IN (a.uid, a.group_uid)
       AND t.action IN ('ack', 'expect', 'ignore', 'reopen')

@@ -93,6 +93,8 @@ static const struct {
         [TK_FACT_NO_TIMING_YET] = {"no timing yet"},
         [TK_FACT_NEVER_TIMED] = {"never had a timing"},
         [TK_FACT_BASELINE_NOT_MEASURED] = {"baseline \"{t}\" was not measured before the range"},
+        [TK_FACT_ZERO_STEP] = {"is 0 since {d}", "was 0 until {d}", 0, 0},
+        [TK_FACT_ZERO_OPEN] = {"0 may alternate with other values; more nights needed"},
         [TK_FACT_MONITOR_STEP] = {"level changed on {d} (log-likelihood ratio {f0})"},
         [TK_FACT_NIGHTLY_MEDIANS] = {"nightly medians alone: {c0}"},
         [TK_FACT_SHARED_SHIFT] = {"{n0} series of this device with unchanged code, the control "

@@ -356,6 +356,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_RULE_STALE, "stale", "its newest timing is too old") \
 	X(TK_RULE_BASELINE_NOT_MEASURED, "baseline-not-measured", \
 	        "the chosen baseline was never measured") \
+	X(TK_RULE_ZERO, "zero", "0 before or 0 now: there is no ratio") \
 	X(TK_RULE_FIRST_TIMING_AFTER_FAILURE, "first-timing-after-failure", \
 	        "first timing, after a failure") \
 	X(TK_RULE_FIRST_TIMING, "first-timing", "first timing") \
@@ -407,6 +408,8 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_FACT_NO_TIMING_YET, "no-timing-yet", "no number") \
 	X(TK_FACT_NEVER_TIMED, "never-timed", "no number") \
 	X(TK_FACT_BASELINE_NOT_MEASURED, "baseline-not-measured", "text: name of the baseline") \
+	X(TK_FACT_ZERO_STEP, "zero-step", "value before; time") \
+	X(TK_FACT_ZERO_OPEN, "zero-open", "no number") \
 	X(TK_FACT_MONITOR_STEP, "monitor-step", "log-likelihood ratio; time") \
 	X(TK_FACT_NIGHTLY_MEDIANS, "nightly-medians", "change") \
 	X(TK_FACT_SHARED_SHIFT, "shared-shift", "series, controls, shift, change without it") \

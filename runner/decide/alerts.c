@@ -253,6 +253,8 @@ static void write_title(
 		snprintf(out, size, "%s", tk_outcome_name(k->window->last_within.outcome));
 	else if (tk_diff_row_is_ab_confirmed(row))
 		snprintf(out, size, "A/B confirmed: %s", tk_ab_result_format(&row->ab, text));
+	else if (isnan(row->verdict.change.value))
+		snprintf(out, size, "no longer 0");
 	else
 		snprintf(out, size, "%+.1f %%", tk_percent_tenths(row->verdict.change.value));
 }

@@ -99,9 +99,28 @@ void tk_analysis_filter(struct tk_analysis *c, const struct tk_diff_range *range
 	c->count = kept;
 }
 
+/* Moves those of the value 0 behind those with a positive one; others are dropped. */
+static void part_zeros(struct tk_series_case *k, struct tk_point *p, size_t total)
+{
+	struct tk_point *zeros = tk_malloc((total + 1) * sizeof *zeros);
+
+	for (size_t i = 0; i < total; i++) {
+		const bool is_positive = isfinite(p[i].value) && p[i].value > 0;
+
+		k->earlier += is_positive && i < k->window->before;
+		if (is_positive)
+			p[k->count++] = p[i];
+		else if (p[i].value == 0)
+			zeros[k->zero_count++] = p[i];
+	}
+	memcpy(p + k->count, zeros, k->zero_count * sizeof *zeros);
+	k->zeros = p + k->count;
+	free(zeros);
+}
+
 /* Keeps the points with a positive value; those of the reader have one. Without any from before the
  * range, its own first night is the baseline. */
-static void take_points(struct tk_series_case *k)
+static void take_points(const struct tk_analysis *c, struct tk_series_case *k)
 {
 	struct tk_point *p = (struct tk_point *)k->window->points;
 	const size_t total = k->window->before + k->window->within;
@@ -111,11 +130,10 @@ static void take_points(struct tk_series_case *k)
 		k->earlier = k->window->before;
 		k->count = total;
 	}
-	for (size_t i = 0; i < total && !k->window->is_borrowed; i++)
-		if (isfinite(p[i].value) && p[i].value > 0) {
-			k->earlier += i < k->window->before;
-			p[k->count++] = p[i];
-		}
+	if (!k->window->is_borrowed) {
+		k->zero = tk_zero_step_find(p, total, k->window->before, c->options.window);
+		part_zeros(k, p, total);
+	}
 	k->range = k->earlier;
 	if (!k->range)
 		while (k->range < k->count && p[k->range].as_of_s == p[0].as_of_s)
@@ -132,7 +150,8 @@ static bool is_relevant(const struct tk_analysis *c, const struct tk_series_case
 {
 	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, a->night_id);
 
-	if (a->kind != TK_ALERT_CHANGE || c->options.baseline != TK_BASELINE_WINDOW || !k->range)
+	if (a->kind != TK_ALERT_CHANGE || c->options.baseline != TK_BASELINE_WINDOW ||
+	        (!k->range && !k->zero.exists))
 		return false;
 	if (!night || night->as_of_s >= known_before_s)
 		return false;
@@ -233,7 +252,7 @@ static int add_case(struct tk_store *s, struct tk_analysis *c, const struct tk_h
 	TRY(appeared_later(s, c, w, &later, err));
 	if (later)
 		return TK_OK;
-	take_points(&k);
+	take_points(c, &k);
 	k.y = c->memory + 3 * w->first;
 	k.adjusted_y = k.y + k.count;
 	k.se = k.adjusted_y + k.count;

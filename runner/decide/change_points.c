@@ -57,11 +57,13 @@ static int read_and_search(
 	return TK_OK;
 }
 
-/* Where a night reported that the level of a young series changed; SIZE_MAX: it did not. */
+/* Where a night reported that the level of a young series changed; SIZE_MAX: it did not. A step
+ * from 0 has no size. */
 static size_t find_reported(const struct search *f, const struct tk_verdict_row *v)
 {
 	const bool is_change =
-	        v->status == TK_VERDICT_REGRESSED || v->status == TK_VERDICT_IMPROVED;
+	        (v->status == TK_VERDICT_REGRESSED || v->status == TK_VERDICT_IMPROVED) &&
+	        v->rule != TK_RULE_ZERO;
 
 	for (size_t i = 1; is_change && i < f->points.count; i++)
 		if (TK_ROWS_AT(&f->points, struct tk_point, i)->run_id == v->first_bad_run_id)

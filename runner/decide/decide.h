@@ -50,7 +50,7 @@ struct tk_diff_row {
 
 static inline bool tk_diff_row_is_compared(const struct tk_diff_row *r)
 {
-	return r->verdict.before.value > 0 && r->verdict.after.value > 0;
+	return r->verdict.before.value >= 0 && r->verdict.after.value >= 0;
 }
 
 /* Its change is the one that A/B runs found; `before` and `after` are still those of the nights. */

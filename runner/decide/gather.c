@@ -250,6 +250,10 @@ static void gather_last_point(const struct tk_series_case *k, struct tk_evidence
 
 	e->point_count = k->count;
 	e->last_value = (struct tk_estimate){NAN, NAN, NAN};
+	if (k->zero_count && (!p || k->zeros[k->zero_count - 1].as_of_s > p->as_of_s)) {
+		p = &k->zeros[k->zero_count - 1];
+		e->point_count += k->zero_count;
+	}
 	if (!p)
 		return;
 	e->last_value = (struct tk_estimate){p->value, p->lo, p->hi};
@@ -322,6 +326,7 @@ void tk_evidence_gather(
 	        .min_effect = tk_series_case_sensitivity(set, k)->min_effect,
 	        .is_night = set->scope.night_id != 0,
 	        .lacks_baseline = k->lacks_baseline,
+	        .zero = k->zero,
 	        .has_baseline = k->range != 0};
 	gather_runs(set, k, out);
 	gather_last_point(k, out);

@@ -76,6 +76,9 @@ struct tk_series_case {
 	const struct tk_point *points;
 	size_t count, range;
 	size_t earlier;                /* points before the range of time */
+	const struct tk_point *zeros; /* points of the window whose value is 0 */
+	size_t zero_count;
+	struct tk_zero_step zero;
 	struct tk_point *owned_points; /* memory of its own for points, y, adjusted_y and se; NULL:
 	                                  borrowed from the analysis */
 	bool lacks_baseline;           /* the chosen baseline was never measured */
@@ -100,6 +103,9 @@ struct tk_series_case {
 	double level; /* by the monitor's model; NAN: not known here */
 };
 
+/* zero_step.c: p[range ..] are in the range; `window` of those before count. */
+struct tk_zero_step tk_zero_step_find(
+        const struct tk_point *p, size_t n, size_t range, uint32_t window);
 /* Sets series, device, machine, upstream and problem. False: one of them is not known. */
 bool tk_series_case_find_names(
         const struct tk_catalog *c, int64_t series_id, struct tk_series_case *k);

@@ -285,7 +285,7 @@ struct selection {
 /* Of an old night nothing but its age is of interest. */
 static void set_stale(struct tk_diff_row *row, int64_t age_s)
 {
-	if (!(row->verdict.after.value > 0))
+	if (!(row->verdict.after.value >= 0))
 		return;
 	tk_diff_row_set_status(row, TK_VERDICT_STALE);
 	row->verdict.decided_by = TK_RULE_STALE;

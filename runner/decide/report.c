@@ -251,7 +251,8 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 	const enum tk_verdict_status status = r->verdict.status;
 	bool nightly;
 
-	if (!tk_diff_row_is_compared(r) || r->better == TK_BETTER_UNKNOWN ||
+	if (!(r->verdict.before.value > 0 && r->verdict.after.value > 0) ||
+	        r->better == TK_BETTER_UNKNOWN ||
 	        status == TK_VERDICT_ENVIRONMENT || status == TK_VERDICT_NOT_COMPARABLE ||
 	        status == TK_VERDICT_UNSURE || status == TK_VERDICT_STALE)
 		return;

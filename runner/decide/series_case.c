@@ -47,6 +47,9 @@ bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_r
 	for (size_t i = k->count; run->run_id && i-- > 0;)
 		if (k->points[i].run_id == run->run_id)
 			return true;
+	for (size_t i = k->zero_count; run->run_id && i-- > 0;)
+		if (k->zeros[i].run_id == run->run_id)
+			return true;
 	return false;
 }
 

@@ -30,6 +30,7 @@ static const struct tk_diff_row *worst(const struct tk_diff_report *r)
 
 	for (size_t i = 0; i < r->count; i++)
 		if (r->rows[i].verdict.status == TK_VERDICT_REGRESSED &&
+		        isfinite(r->rows[i].verdict.change.value) &&
 		        (!worst || fabs(r->rows[i].verdict.change.value) >
 		                           fabs(worst->verdict.change.value)))
 			worst = &r->rows[i];

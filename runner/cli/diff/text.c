@@ -21,7 +21,7 @@ static void write_details(const struct tk_diff_view *v, size_t i, FILE *out)
 	tk_print_line(out, "%s %s", l.mark, r->series);
 	tk_print_line(out, "  %s: %s", l.status,
 	        tk_vocabulary_meaning(&tk_verdict_status_words, (int)verdict->status));
-	if (!isnan(change->value))
+	if (!isnan(change->lo))
 		tk_print_line(out,
 		        "  change %+.2f %% (95 %% CI %+.2f to %+.2f), threshold %.2f %%; p %.3g, "
 		        "q %.3g (FDR %.2g); machine code %s",
@@ -131,7 +131,10 @@ static void add_row(struct tk_table *t, const struct tk_diff_line *l)
 	        row, json_pack("{s:o, s:s, s:o, s:o}", "by",
 	                     tk_json_number(fabs(verdict->change.value * verdict->before.value)),
 	                     "sign", verdict->change.value < 0 ? "−" : "+", "x",
-	                     json_sprintf("%.1f", verdict->severity), "q_text",
+	                     isnan(verdict->severity)
+	                             ? json_string("")
+	                             : json_sprintf("%.1f", verdict->severity),
+	                     "q_text",
 	                     isnan(verdict->q) ? json_null() : json_sprintf("%.2g", verdict->q)));
 	tk_table_add_record(t, row);
 }

@@ -6,6 +6,7 @@
 
 #define TOO_NOISY 0.25 /* minimum detectable change above which "same" would claim too much */
 #define MORE_NIGHTS_MAX 60
+#define NIGHTS_BEFORE 3 /* a step from 0 or to 0 */
 
 /* ---- absence ---- */
 
@@ -186,6 +187,54 @@ static void add_missing_baseline(const struct tk_evidence *e, struct tk_verdict 
 	        e->options->baseline_name);
 }
 
+static bool is_at_zero(const struct tk_evidence *e)
+{
+	return e->zero.exists;
+}
+
+static enum tk_verdict_status find_zero_status(const struct tk_evidence *e)
+{
+	const bool is_worse = tk_evidence_sign(e) * (e->zero.after - e->zero.before) > 0;
+
+	if (!e->zero.is_changed || (is_worse && e->alert.exists && !e->alert.is_closed))
+		return TK_VERDICT_SAME;
+	if (!is_worse && e->alert.exists)
+		return TK_VERDICT_RECOVERED;
+	/* A night does not know yet what later ones are compared with. */
+	const bool is_early = e->is_night && e->zero.nights_before < NIGHTS_BEFORE;
+
+	return e->zero.is_open || is_early      ? TK_VERDICT_UNSURE
+	       : e->better == TK_BETTER_UNKNOWN ? TK_VERDICT_CHANGED
+	       : is_worse                       ? TK_VERDICT_REGRESSED
+	                                        : TK_VERDICT_IMPROVED;
+}
+
+static void decide_zero(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_zero_step *z = &e->zero;
+
+	v->status = find_zero_status(e);
+	v->before = (struct tk_estimate){z->before, z->before, z->before};
+	v->after = (struct tk_estimate){z->after, z->after, z->after};
+	v->change.value = z->before > 0 ? z->after / z->before - 1 : z->after > 0 ? NAN : 0;
+	v->good_build_id = z->good_build_id;
+	v->bad_build_id = z->bad_build_id;
+	v->last_good_run_id = z->last_good_run_id;
+	v->first_bad_run_id = z->first_bad_run_id;
+	if (v->status == TK_VERDICT_UNSURE)
+		tk_verdict_add_number(v, TK_FACT_ZERO_OPEN, 0, 0);
+	else if (v->status == TK_VERDICT_RECOVERED)
+		tk_verdict_add_alert_fact(e, TK_FACT_BACK_TO_BASELINE, v);
+	else if (z->is_changed && v->status == TK_VERDICT_SAME)
+		tk_verdict_add_alert_fact(e, TK_FACT_STILL_AT_ALERT, v);
+	else if (z->is_changed)
+		tk_verdict_add_fact(v,
+		        (struct tk_fact){.kind = TK_FACT_ZERO_STEP,
+		                .time_s = z->start_s,
+		                .number = {z->before}},
+		        NULL);
+}
+
 static bool is_first_timing(const struct tk_evidence *e)
 {
 	return !e->has_baseline;
@@ -204,6 +253,7 @@ static void add_outcome_before(const struct tk_evidence *e, struct tk_verdict *v
 const struct tk_rule tk_rules_baseline[] = {
         {TK_RULE_BASELINE_NOT_MEASURED, lacks_chosen_baseline, NULL, TK_VERDICT_NOT_COMPARABLE,
                 .decide = add_missing_baseline},
+        {TK_RULE_ZERO, is_at_zero, NULL, TK_VERDICT_SAME, .decide = decide_zero},
         {TK_RULE_FIRST_TIMING_AFTER_FAILURE, is_first_timing_after_failure,
                 tk_verdict_set_new_value, TK_VERDICT_FIXED, .decide = add_outcome_before},
         {TK_RULE_FIRST_TIMING, is_first_timing, tk_verdict_set_new_value, TK_VERDICT_NEW},

@@ -115,6 +115,15 @@ struct tk_step_evidence {
 	struct tk_environment_evidence environment;
 };
 
+/* A step from 0 or to 0, or a level of 0: there is no ratio. */
+struct tk_zero_step {
+	bool exists, is_changed;
+	bool is_open; /* it may be chance */
+	double before, after;
+	size_t nights, nights_before; /* since the step; at the level before */
+	int64_t start_s, good_build_id, bad_build_id, last_good_run_id, first_bad_run_id;
+};
+
 struct tk_alert_evidence {
 	bool exists, is_closed;
 	int64_t opened_s;
@@ -176,6 +185,7 @@ struct tk_evidence {
 	bool has_code_step; /* `step` joins equal code, and A/B runs found a change: */
 	struct tk_step_evidence code_step; /* at the first night of the newest code */
 
+	struct tk_zero_step zero;
 	struct tk_alert_evidence alert; /* the newest one from before */
 	struct tk_alert_evidence ended; /* that began and ended in the range */
 	struct tk_monitor_evidence monitor;
