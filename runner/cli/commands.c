@@ -203,7 +203,7 @@ int tk_command_open(struct tk_globals *g, enum tk_opens opens, struct tk_error *
 
 	if (opens == TK_OPENS_NOTHING)
 		return TK_OK;
-	status = tk_config_load(".", g->config_path, &g->config, err);
+	status = g->config ? TK_OK : tk_config_load(".", g->config_path, &g->config, err);
 	if (status)
 		return status;
 	tk_sandbox_configure(g->config->sandbox);

@@ -84,6 +84,7 @@ struct tk_backfill_options {
 	const char *since_rev, *until_rev; /* instead: revisions of each upstream */
 	bool same_code;                    /* also those with the machine code of the one before */
 	bool ends_first;   /* first and last, then the middle of each range whose ends differ */
+	bool newest;       /* a list alone: those of the next night, whatever is measured */
 	bool with_outside; /* a list alone: also commits that touch nothing of `path` */
 	const char *arch;  /* tk_backfill_export only: target; NULL: this machine */
 };

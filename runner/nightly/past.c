@@ -60,7 +60,7 @@ static int mark_touched(const struct tk_repo *s, const struct tk_backfill_option
 		struct tk_revision *list = NULL;
 		size_t n = 0;
 		one.path = name;
-		TRY(tk_repo_list_revisions(&one, 0, 1, o->since_s, &list, &n, err));
+		TRY(tk_repo_list_revisions(&one, 0, o->since_s, &list, &n, err));
 		for (size_t i = 0, k = 0; i < count; i++) {
 			while (k < n && list[k].position > items[i].revision.position)
 				k++;
@@ -112,7 +112,7 @@ static int read_upstream(const struct tk_config *config, const struct tk_upstrea
 		repo.path = NULL;
 	TRY(o->tags ? tk_repo_list_tags(&repo, o->tags, since_s, &list, &count, err)
 	            : tk_repo_list_revisions(
-	                      &repo, filtered ? 0 : o->commits, 1, since_s, &list, &count, err));
+	                      &repo, filtered ? 0 : o->commits, since_s, &list, &count, err));
 	for (size_t i = 0; i < count && (!o->commits || kept < o->commits); i++) {
 		if (until_s && list[i].commit_time_s > until_s)
 			continue;

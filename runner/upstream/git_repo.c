@@ -337,7 +337,7 @@ static int number(const struct tk_clone *c, const char *tip, const char *path,
 	return status;
 }
 
-int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
+int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	struct tk_clone c;
@@ -345,16 +345,13 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 	struct tk_revision *list = NULL;
 	size_t n = 0;
 	if (s->kind == TK_REPO_PACKAGE)
-		return tk_package_list_revisions(s, limit, every, since_s, out, count, err);
-	if (!every)
-		every = 1;
-	const size_t needed = !limit || limit > SIZE_MAX / every ? 0 : (limit - 1) * every + 1;
+		return tk_package_list_revisions(s, limit, since_s, out, count, err);
 	int status = tk_clone_open(s, TK_FETCH_TIP, &c, err);
 	if (status)
 		return status;
 	status = find_tip(&c, id, err);
 	if (!status)
-		status = read_log(&c, id, s->path, needed, since_s, &list, &n, err);
+		status = read_log(&c, id, s->path, limit, since_s, &list, &n, err);
 	if (!status)
 		status = number(&c, id, s->path, list, n, err);
 	tk_clone_close(&c);
@@ -362,11 +359,8 @@ int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, 
 		free(list);
 		return status;
 	}
-	size_t kept = 0;
-	for (size_t i = 0; i < n && (!limit || kept < limit); i += every)
-		list[kept++] = list[i];
 	*out = list;
-	*count = kept;
+	*count = n;
 	return TK_OK;
 }
 
@@ -429,7 +423,7 @@ int tk_repo_list_tags(const struct tk_repo *s, const char *pattern, int64_t sinc
 	size_t n = 0, kept = 0;
 	if (s->kind != TK_REPO_PACKAGE)
 		return list_git_tags(s, pattern, since_s, out, count, err);
-	TRY(tk_package_list_revisions(s, 0, 1, since_s, out, &n, err));
+	TRY(tk_package_list_revisions(s, 0, since_s, out, &n, err));
 	for (size_t i = 0; i < n; i++)
 		if (fnmatch(pattern, (*out)[i].id, 0) == 0)
 			(*out)[kept++] = (*out)[i];

@@ -41,7 +41,7 @@ char *tk_package_normalize_name(const char *name);
 int tk_package_find_newest(const struct tk_repo *s, struct tk_revision *out, struct tk_error *err);
 int tk_package_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err);
-int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
+int tk_package_list_revisions(const struct tk_repo *s, size_t limit, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 int tk_package_number_versions(const struct tk_repo *s, const char *const *versions, size_t count,
         int64_t *positions, struct tk_error *err);

@@ -212,17 +212,15 @@ int tk_package_find_revision(
 	return TK_OK;
 }
 
-int tk_package_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
+int tk_package_list_revisions(const struct tk_repo *s, size_t limit, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err)
 {
 	struct tk_package_index p;
-	size_t n = 0, seen = 0;
+	size_t n = 0;
 	int status = read_all(s, true, &p, err);
 	struct tk_revision *list = status ? NULL : tk_calloc(p.count + 1, sizeof(*list));
 	for (size_t i = status ? 0 : p.count; i-- > 0 && (!limit || n < limit);) {
-		if (!is_listed(s, &p.releases[i]) || p.releases[i].time_s < since_s)
-			continue;
-		if (seen++ % (every ? every : 1) == 0)
+		if (is_listed(s, &p.releases[i]) && p.releases[i].time_s >= since_s)
 			describe(s, &p, i, &list[n++]);
 	}
 	tk_package_index_free(&p);

@@ -62,9 +62,9 @@ int tk_repo_find_newest(const struct tk_repo *s, struct tk_revision *out, struct
 int tk_repo_find_revision(
         const struct tk_repo *s, const char *rev, struct tk_revision *out, struct tk_error *err);
 
-/* First-parent history, newest first: at most `limit` (0: all), every `every`-th, not older than
- * since_s (0: any age). The caller frees *out. */
-int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, size_t every, int64_t since_s,
+/* First-parent history, newest first: at most `limit` (0: all), not older than since_s (0: any
+ * age). The caller frees *out. */
+int tk_repo_list_revisions(const struct tk_repo *s, size_t limit, int64_t since_s,
         struct tk_revision **out, size_t *count, struct tk_error *err);
 
 /* Those that a tag points to whose name matches `pattern` (* ? []), or versions that do; newest

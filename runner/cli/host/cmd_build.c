@@ -1,6 +1,7 @@
 /* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
 #include "build/build.h"
 #include "cli/host/survey.h"
+#include "cli/night/night_report.h"
 #include "cli/table.h"
 #include "core/fields.h"
 #include "nightly/stages/upstream_build.h"
@@ -9,7 +10,7 @@
 
 static struct {
 	const char *upstream, *rev, *arch, *export_file, *import_file;
-	bool list, clean, cached, json;
+	bool list, clean, cached, dry_run, json;
 } opt;
 
 /* What became of one upstream. */
@@ -196,51 +197,53 @@ static int print_count(const char *done, size_t count, struct tk_error *err)
 	return TK_OK;
 }
 
-static int clean_cache(const struct tk_config *config, struct tk_error *err)
+static bool is_of_another(const struct tk_artifact *a)
+{
+	return opt.upstream && strcmp(a->upstream, opt.upstream) != 0;
+}
+
+/* Keys of the builds in the cache that `takes` takes; NULL-terminated, for tk_names_free(). *all:
+ * how many it has. */
+static int find_keys(const struct tk_config *config, bool (*takes)(const struct tk_artifact *),
+        char ***out, size_t *count, size_t *all, struct tk_error *err)
 {
 	char **keys = NULL;
-	size_t count = 0, kept = 0, after = 0;
-	const char **keep;
-	int status;
 
-	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
-	keep = tk_calloc(count + 1, sizeof *keep);
-	for (size_t i = 0; opt.upstream && i < count; i++) {
-		struct tk_artifact *a = NULL;
+	TRY(tk_artifact_list_keys(config->cache_dir, &keys, all, err));
+	*out = tk_calloc(*all + 1, sizeof **out);
+	for (size_t i = *count = 0; i < *all; i++) {
+		AUTO_PTR(tk_artifact) a = NULL;
 
-		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) &&
-		        strcmp(a->upstream, opt.upstream) != 0)
-			keep[kept++] = keys[i];
-		tk_artifact_free(a);
+		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) && takes(a))
+			(*out)[(*count)++] = tk_strdup(keys[i]);
 	}
-	status = tk_artifact_evict(config->cache_dir, 0, keep, kept, err);
-	tk_names_free(keys, count);
-	free(keep);
-	TRY(status);
-	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &after, err));
-	tk_names_free(keys, after);
-	return print_count("removed", count - after, err);
+	tk_names_free(keys, *all);
+	return TK_OK;
+}
+
+static int clean_cache(const struct tk_config *config, struct tk_error *err)
+{
+	char **keep;
+	size_t kept, all;
+
+	TRY(find_keys(config, is_of_another, &keep, &kept, &all, err));
+	int status = tk_artifact_evict(config->cache_dir, 0, (const char **)keep, kept, err);
+	tk_names_free(keep, kept);
+	return status ? status : print_count("removed", all - kept, err);
 }
 
 static int export_cache(const struct tk_config *config, struct tk_error *err)
 {
-	char **keys = NULL;
-	size_t count = 0, n = 0;
+	char **keys;
+	size_t n, all;
 
-	TRY(tk_artifact_list_keys(config->cache_dir, &keys, &count, err));
-	const char **chosen = tk_calloc(count + 1, sizeof *chosen);
-	for (size_t i = 0; i < count; i++) {
-		AUTO_PTR(tk_artifact) a = NULL;
-
-		if (!tk_artifact_load(config->cache_dir, keys[i], &a, NULL) && is_chosen(a))
-			chosen[n++] = keys[i];
-	}
-	int status = n ? tk_artifact_export(config->cache_dir, chosen, opt.export_file, err)
-	               : tk_fail(err, TK_ENOTFOUND, "the cache has no such build");
+	TRY(find_keys(config, is_chosen, &keys, &n, &all, err));
+	int status =
+	        n ? tk_artifact_export(config->cache_dir, (const char **)keys, opt.export_file, err)
+	          : tk_fail(err, TK_ENOTFOUND, "the cache has no such build");
 	if (!status)
 		status = tk_signature_write(config->signing.key, opt.export_file, err);
-	free(chosen);
-	tk_names_free(keys, count);
+	tk_names_free(keys, n);
 	return status ? status : print_count("packed", n, err);
 }
 
@@ -262,6 +265,9 @@ static const struct tk_option options[] = {
                 "sm_90a)")},
         {TK_OPT_TEXT("rev", 0, "REV", &opt.rev,
                 "Build a hash, tag, branch or version instead of the newest revision")},
+        {TK_OPT_FLAG("dry-run", 0, &opt.dry_run,
+                 "List the newest revisions and what building them takes; build nothing"),
+                .excludes = "list cached clean export import rev arch"},
         {TK_OPT_HEADING("Cache")},
         {TK_OPT_FLAG("cached", 0, &opt.cached,
                  "With --export: pack the builds that the cache has of UPSTREAM, or all; ask no "
@@ -394,6 +400,8 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 
 static int run_build(struct tk_globals *g, struct tk_error *err)
 {
+	if (opt.dry_run)
+		return tk_night_plan_print_newest(g, opt.upstream, err);
 	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	tk_cancel_install_handlers();
 	return opt.list          ? list_cache(g, err)

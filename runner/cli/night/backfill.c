@@ -233,19 +233,6 @@ struct cost {
 	double build_s, night_s; /* of all of them; NAN: not known of one */
 };
 
-/* Of builds in the cache, where the history has none. */
-static double find_mean_build(const struct tk_past_list *list, const struct tk_upstream_config *u)
-{
-	double sum = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].upstream == u && list->items[i].build_s > 0) {
-			sum += list->items[i].build_s;
-			n++;
-		}
-	return n ? sum / (double)n : NAN;
-}
-
 static int add_costs(const struct tk_globals *g, const struct tk_past_list *list, struct cost *cost,
         struct tk_error *err)
 {
@@ -259,8 +246,6 @@ static int add_costs(const struct tk_globals *g, const struct tk_past_list *list
 		if (p->upstream != last)
 			TRY(tk_past_estimate(
 			        g->store, g->config->machine, p->upstream->name, &each, err));
-		if (isnan(each.build_s))
-			each.build_s = find_mean_build(list, p->upstream);
 		last = p->upstream;
 		cost->nights++;
 		cost->night_s += each.night_s;
@@ -279,19 +264,21 @@ static const char *format_cost(double seconds, char out[64])
 	return out;
 }
 
-static int print_plan(
-        const struct tk_globals *g, const struct tk_backfill_options *request, struct tk_error *err)
+static int print_plan(const struct tk_globals *g, const struct tk_backfill_options *request,
+        bool as_json, struct tk_error *err)
 {
 	struct tk_past_list list = {0};
 	struct cost cost = {0};
 	char builds[64], nights[64];
 	int status = read_list(g, request, &list, err);
+	for (size_t i = 0; request->newest && i < list.count; i++)
+		list.items[i].state = TK_PAST_OPEN;
 	if (!status)
 		status = add_costs(g, &list, &cost, err);
 	json_t *rows = list_json(&list, false);
 	if (status) {
 		json_decref(rows);
-	} else if (b.json) {
+	} else if (as_json) {
 		status = tk_command_print_json(
 		        json_pack("{s:o,s:{s:I,s:o,s:I,s:o}}", "revisions", rows, "cost", "builds",
 		                (json_int_t)cost.builds, "build_s", tk_json_number(cost.build_s),
@@ -300,12 +287,34 @@ static int print_plan(
 		        err);
 	} else {
 		status = tk_records_print(g, past_columns, rows, false, err);
-		printf("%zu of %zu revisions to measure: %zu build%s (%s), %zu night%s (%s)\n",
+		printf("%zu of %zu revisions to measure: %zu build%s (%s), %zu %s%s (%s)\n",
 		        cost.nights, list.count, cost.builds, cost.builds == 1 ? "" : "s",
-		        format_cost(cost.build_s, builds), cost.nights, cost.nights == 1 ? "" : "s",
+		        format_cost(cost.build_s, builds), cost.nights,
+		        request->newest ? "upstream" : "night", cost.nights == 1 ? "" : "s",
 		        format_cost(cost.night_s, nights));
 	}
 	tk_past_list_free(&list);
+	return status;
+}
+
+int tk_night_plan_print_newest(struct tk_globals *g, const char *upstream, struct tk_error *err)
+{
+	TRY(open_for_reading(g, err));
+	TRY(tk_survey_apply_defaults(g, &g->config, err));
+	char **names = tk_calloc(g->config->upstream_count + 2, sizeof *names);
+	const struct tk_backfill_options request = {
+	        .upstreams = names, .commits = 1, .same_code = true, .newest = true};
+	size_t n = 0;
+	for (size_t i = 0; i < g->config->upstream_count; i++) {
+		const struct tk_upstream_config *u = &g->config->upstreams[i];
+		if (upstream ? !strcmp(u->name, upstream)
+		             : u->enabled && tk_upstream_kind_is_built(u->kind))
+			names[n++] = u->name;
+	}
+	if (upstream && !n)
+		names[n++] = (char *)upstream; /* unknown: a message says so */
+	const int status = print_plan(g, &request, false, err);
+	free(names);
 	return status;
 }
 
@@ -339,7 +348,7 @@ static int run_backfill(struct tk_globals *g, struct tk_error *err)
 		TRY(tk_command_open(g, b.export_file ? TK_OPENS_CONFIG : TK_OPENS_CREATE, err));
 	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	tk_cancel_install_handlers();
-	return b.dry_run       ? print_plan(g, &request, err)
+	return b.dry_run       ? print_plan(g, &request, b.json, err)
 	       : b.export_file ? build_only(g, &request, err)
 	                       : measure(g, &request, err);
 }

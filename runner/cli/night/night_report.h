@@ -6,6 +6,10 @@
 
 struct tk_globals;
 
+/* --dry-run: the newest revision of one upstream, or of all that are built, and what building and
+ * measuring them takes. Opens what it needs. */
+int tk_night_plan_print_newest(struct tk_globals *g, const char *upstream, struct tk_error *err);
+
 /* tk_night_publisher.publish; arg: the configuration. */
 int tk_night_report_publish(
         void *arg, struct tk_store *store, char *index_path, struct tk_error *err);

@@ -15,7 +15,7 @@
 /* ---- tracker nightly ------------------------------------------------------------------------- */
 
 static struct {
-	bool resume, no_site, split;
+	bool resume, no_site, split, dry_run;
 	const char *only, *import_file;
 	struct tk_status_set fail_on;
 	struct tk_option_list devices; /* empty: as configured */
@@ -44,6 +44,9 @@ static const struct tk_option options[] = {
         {TK_OPT_ITEMS("devices", 0, "LIST", &o.devices,
                 "Measure on these devices instead of the configured ones: all, kinds (cuda), "
                 "one of a kind (cuda:0), GPUs by number (0,2) or UUIDs")},
+        {TK_OPT_FLAG("dry-run", 0, &o.dry_run,
+                 "List the revisions and what building and measuring them takes; do nothing else"),
+                .excludes = "resume import"},
         {TK_OPT_PARSED("fail-on", 0, "STATUS,...", tk_option_parse_statuses, &o.fail_on,
                 "Exit with 1 if a series has one of these statuses (default: as configured); "
                 "none: never")},
@@ -145,6 +148,8 @@ static void warn_about_unmeasured_gpus(const struct tk_globals *g)
 
 static int run_nightly(struct tk_globals *g, struct tk_error *err)
 {
+	if (o.dry_run)
+		return tk_night_plan_print_newest(g, o.only, err);
 	TRY(tk_command_open(g, o.resume ? TK_OPENS_WRITE : TK_OPENS_CREATE, err));
 	TRY(tk_survey_apply_defaults(g, &g->config, err));
 	warn_about_unmeasured_gpus(g);

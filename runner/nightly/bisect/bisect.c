@@ -110,7 +110,7 @@ static int list_range(struct bisection *b, struct tk_error *err)
 {
 	struct tk_revision *all = NULL;
 	size_t count = 0;
-	TRY(tk_repo_list_revisions(&b->repo, 0, 1, 0, &all, &count, err));
+	TRY(tk_repo_list_revisions(&b->repo, 0, 0, &all, &count, err));
 	size_t good = find_revision(all, count, b->report->good.id);
 	size_t bad = find_revision(all, count, b->report->bad.id);
 	int status = check_range(b, good, bad, err);
