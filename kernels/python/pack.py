@@ -4,6 +4,7 @@ that the result does not need it any more."""
 
 import argparse
 import compileall
+import glob
 import json
 import os
 import py_compile
@@ -23,12 +24,23 @@ LEFT_OUT = shutil.ignore_patterns(
     "pkg_resources",
     "distutils-precedence.pth",
     "_virtualenv.*",
+    "direct_url.json",
 )
+
+
+def clean_record(path):
+    """Leaves out what names the folder of the installation: scripts, and where a wheel was."""
+    with open(path, encoding="utf-8") as file:
+        lines = [x for x in file if not x.startswith("..") and "/direct_url.json," not in x]
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(lines)
 
 
 def copy_packages(to):
     for folder in dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))):
         shutil.copytree(folder, to, ignore=LEFT_OUT, dirs_exist_ok=True)
+    for record in glob.glob(os.path.join(to, "*.dist-info", "RECORD")):
+        clean_record(record)
     # Without times: the same packages give the same files.
     compileall.compile_dir(
         to, quiet=2, stripdir=to, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
