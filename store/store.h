@@ -163,12 +163,19 @@ struct tk_run_row { /* series_id 0: its points are of many series (import) */
  * alone). */
 #define TK_POINT_THROTTLED 1u
 #define TK_POINT_UNSTABLE 2u
+#define TK_POINT_VERSION_SHIFT 16 /* above: a hash of the benchmark's version; 0: not known */
 struct tk_point {
 	int64_t series_id, as_of_s, run_id, night_id, build_id, environment_id;
 	double value, lo, hi, min, q25, q75, p95;
 	int64_t n;
 	uint32_t flags;
 };
+static inline bool tk_point_is_new_version(uint32_t before, uint32_t after)
+{
+	before >>= TK_POINT_VERSION_SHIFT;
+	after >>= TK_POINT_VERSION_SHIFT;
+	return before && after && before != after;
+}
 struct tk_ceiling_row {
 	int64_t night_id, device_id;
 	const char *name;
@@ -374,17 +381,11 @@ int tk_store_reset_monitor(
 int tk_store_rename_machine(
         struct tk_store *s, const char *old_name, const char *new_name, struct tk_error *err);
 
-struct tk_rename_counts {
-	int64_t series;
-};
-/* Gives series of other tools other names: `added` is a list of struct tk_renaming_row (without id
- * and time), which stay for later imports and merges. A series that exists goes on with the points
- * of the renamed one. Verdicts and alerts of both are deleted. TK_EUSAGE: not two names, or both
- * have a value in one night; then nothing changed. */
-int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added,
-        struct tk_rename_counts *counts, struct tk_error *err);
-/* What is stored of them, on what an import or a merge brought. */
-int tk_store_apply_renamings(struct tk_store *s, struct tk_error *err);
+/* Gives imported series other names, which stay: `added` are struct tk_renaming_row without id and
+ * time. Verdicts and alerts of the *count series go. TK_EUSAGE: one night has values of both. */
+int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added, int64_t *count,
+        struct tk_error *err);
+int tk_store_apply_renamings(struct tk_store *s, struct tk_error *err); /* after an import */
 /* The name that a series has now, by rows in the order of time. Free it. */
 char *tk_renamings_apply(const struct tk_rows *renamings, const char *name);
 

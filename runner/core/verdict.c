@@ -143,6 +143,8 @@ static const struct {
                                   "`tracker series rename`"},
         [TK_FACT_RENAMED_TO] = {"perhaps renamed to \"{t}\", which began the night after ({c0}): "
                                 "`tracker series rename`"},
+        [TK_FACT_NEW_VERSION] =
+                {"a new version of the benchmark: older results are not compared"},
         [TK_FACT_ACKNOWLEDGED] = {"{t}"},
 };
 

@@ -443,6 +443,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_FACT_ALREADY_REPORTED, "already-reported", "text: first revision of the level") \
 	X(TK_FACT_RENAMED_FROM, "renamed-from", "change; text: the series that ended before") \
 	X(TK_FACT_RENAMED_TO, "renamed-to", "change; text: the series that began after") \
+	X(TK_FACT_NEW_VERSION, "new-version", "no number") \
 	X(TK_FACT_ACKNOWLEDGED, "acknowledged", "text: state, author and note")
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -118,6 +118,20 @@ static void part_zeros(struct tk_series_case *k, struct tk_point *p, size_t tota
 	free(zeros);
 }
 
+/* What is before the newest version of the benchmark cannot be compared. */
+static void skip_old_versions(struct tk_series_case *k)
+{
+	size_t first = k->count ? k->count - 1 : 0;
+
+	while (first &&
+	        !tk_point_is_new_version(k->points[first - 1].flags, k->points[first].flags))
+		first--;
+	k->skipped = first;
+	k->points += first;
+	k->count -= first;
+	k->earlier -= first < k->earlier ? first : k->earlier;
+}
+
 /* Keeps the points with a positive value; those of the reader have one. Without any from before the
  * range, its own first night is the baseline. */
 static void take_points(const struct tk_analysis *c, struct tk_series_case *k)
@@ -134,9 +148,10 @@ static void take_points(const struct tk_analysis *c, struct tk_series_case *k)
 		k->zero = tk_zero_step_find(p, total, k->window->before, c->options.window);
 		part_zeros(k, p, total);
 	}
+	skip_old_versions(k);
 	k->range = k->earlier;
 	if (!k->range)
-		while (k->range < k->count && p[k->range].as_of_s == p[0].as_of_s)
+		while (k->range < k->count && k->points[k->range].as_of_s == k->points[0].as_of_s)
 			k->range++;
 	if (k->range == k->count)
 		k->range = 0;

@@ -35,6 +35,22 @@ static enum tk_cause find_cause(const struct tk_catalog *c, const struct tk_poin
 	return environment ? TK_CAUSE_CODE_OR_ENVIRONMENT : TK_CAUSE_CODE;
 }
 
+/* The points of one version of a benchmark, from `first` on. */
+static void search_version(struct search *f, const double *values, const int64_t *days,
+        size_t first, size_t n, const struct tk_changepoint_options *o)
+{
+	struct tk_changepoint *found;
+	size_t count;
+
+	tk_changepoint_find(values, days, n, o, &found, &count);
+	f->found = tk_reallocarray(f->found, f->count + count + 1, sizeof *f->found);
+	for (size_t i = 0; i < count; i++) {
+		found[i].index += first;
+		f->found[f->count++] = found[i];
+	}
+	free(found);
+}
+
 static int read_and_search(
         struct tk_store *s, struct search *f, double min_effect, struct tk_error *err)
 {
@@ -50,7 +66,12 @@ static int read_and_search(
 		values[i] = points[i].value;
 		days[i] = points[i].as_of_s / DAY_S;
 	}
-	tk_changepoint_find(values, days, f->points.count, &o, &f->found, &f->count);
+	for (size_t i = 0, end; i < f->points.count; i = end) {
+		for (end = i + 1; end < f->points.count &&
+		        !tk_point_is_new_version(points[end - 1].flags, points[end].flags);)
+			end++;
+		search_version(f, values + i, days + i, i, end - i, &o);
+	}
 	f->is_done = true;
 	free(days);
 	free(values);

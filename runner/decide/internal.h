@@ -79,6 +79,7 @@ struct tk_series_case {
 	const struct tk_point *zeros; /* points of the window whose value is 0 */
 	size_t zero_count;
 	struct tk_zero_step zero;
+	size_t skipped;                /* points of the window before them, of an older version */
 	struct tk_point *owned_points; /* memory of its own for points, y, adjusted_y and se; NULL:
 	                                  borrowed from the analysis */
 	bool lacks_baseline;           /* the chosen baseline was never measured */

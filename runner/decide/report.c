@@ -202,6 +202,9 @@ static int explain(struct tk_analysis *c, const struct tk_series_case *k, struct
 	TRY(tk_config_change_describe(&c->catalog, k->series, &row->verdict, config, err));
 	add_text_fact(row, TK_FACT_CONFIG_CHANGE, config);
 	TRY(add_regions(c, k, row, err));
+	if (k->skipped && !k->earlier)
+		tk_verdict_add_fact(
+		        &row->verdict, (struct tk_fact){.kind = TK_FACT_NEW_VERSION}, NULL);
 	set_first_bad_commit(c, row);
 	row->state = state_of(row->verdict.status);
 	tk_series_case_apply_ack(c, k, row);

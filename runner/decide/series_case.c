@@ -31,7 +31,9 @@ bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_di
 
 void tk_series_case_compute_logs(struct tk_series_case *k)
 {
-	const struct tk_point_logs *known = k->window && !k->owned_points ? k->window->logs : NULL;
+	const struct tk_point_logs *known =
+	        k->window && !k->owned_points && k->window->logs ? k->window->logs + k->skipped
+	                                                         : NULL;
 
 	for (size_t i = 0; i < k->count; i++) {
 		const struct tk_point_logs logs =
@@ -44,8 +46,10 @@ void tk_series_case_compute_logs(struct tk_series_case *k)
 
 bool tk_series_case_has_timing(const struct tk_series_case *k, const struct tk_run_summary *run)
 {
-	for (size_t i = k->count; run->run_id && i-- > 0;)
-		if (k->points[i].run_id == run->run_id)
+	const size_t skipped = k->owned_points ? 0 : k->skipped;
+
+	for (size_t i = k->count + skipped; run->run_id && i-- > 0;)
+		if ((k->points - skipped)[i].run_id == run->run_id)
 			return true;
 	for (size_t i = k->zero_count; run->run_id && i-- > 0;)
 		if (k->zeros[i].run_id == run->run_id)
@@ -112,8 +116,11 @@ int tk_series_case_extend_history(
 	for (size_t i = 0; i < points.count; i++) {
 		const struct tk_point *p = TK_ROWS_AT(&points, struct tk_point, i);
 
-		if (has_logarithm(p) && p->as_of_s <= last_s)
-			owned[k->count++] = *p;
+		if (!has_logarithm(p) || p->as_of_s > last_s)
+			continue;
+		if (k->count && tk_point_is_new_version(owned[k->count - 1].flags, p->flags))
+			k->count = 0;
+		owned[k->count++] = *p;
 	}
 	tk_series_case_compute_logs(k);
 	for (k->range = 0; k->range < k->count && owned[k->range].as_of_s < range_s;)

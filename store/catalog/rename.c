@@ -87,7 +87,7 @@ static int move_series(struct tk_store *s, int64_t from, int64_t to, struct tk_e
 struct rename {
 	struct tk_store *store;
 	bool may_overlap; /* histories that meet: both are kept */
-	struct tk_rename_counts *counts;
+	int64_t *count;
 };
 
 /* Two values of one night are of two series. */
@@ -128,7 +128,7 @@ static int rename_series(const struct rename *r, const struct tk_series_row *old
 	TRY(check_overlap(r, from, to, problem->title, new_name, err));
 	TRY(move_series(r->store, from, to, err));
 	TRY(tk_store_reset_monitor(r->store, row.device_id, INT64_MIN, err));
-	r->counts->series++;
+	++*r->count;
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static int apply(const struct rename *r, const struct tk_rows *renamings, struct
 			TRY(rename_series(r, TK_ROWS_AT(&series, struct tk_series_row, k), p, name,
 			        err));
 	}
-	return r->counts->series ? tk_slug_update_all(r->store, err) : 0;
+	return *r->count ? tk_slug_update_all(r->store, err) : 0;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -159,8 +159,8 @@ static int apply(const struct rename *r, const struct tk_rows *renamings, struct
 int tk_store_apply_renamings(struct tk_store *s, struct tk_error *err)
 {
 	AUTO(tk_rows) renamings = {0};
-	struct tk_rename_counts counts = {0};
-	const struct rename r = {.store = s, .may_overlap = true, .counts = &counts};
+	int64_t count = 0;
+	const struct rename r = {.store = s, .may_overlap = true, .count = &count};
 	TRY(tk_store_list(s, TK_TABLE_renaming, NULL, TK_NO_ARGS, &renamings, err));
 
 	return renamings.count ? apply(&r, &renamings, err) : 0;
@@ -193,21 +193,21 @@ static int put_all(struct tk_store *s, const struct tk_rows *added, struct tk_er
 	return 0;
 }
 
-static int rename_all(struct tk_store *s, const struct tk_rows *added,
-        struct tk_rename_counts *counts, struct tk_error *err)
+static int rename_all(struct tk_store *s, const struct tk_rows *added, int64_t *count,
+        struct tk_error *err)
 {
 	AUTO(tk_rows) renamings = {0};
-	const struct rename r = {.store = s, .counts = counts};
+	const struct rename r = {.store = s, .count = count};
 
 	TRY(put_all(s, added, err));
 	TRY(tk_store_list(s, TK_TABLE_renaming, NULL, TK_NO_ARGS, &renamings, err));
 	return apply(&r, &renamings, err);
 }
 
-int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added,
-        struct tk_rename_counts *counts, struct tk_error *err)
+int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added, int64_t *count,
+        struct tk_error *err)
 {
-	*counts = (struct tk_rename_counts){0};
+	*count = 0;
 	TRY(tk_store_begin(s, err));
-	return tk_store_end(s, rename_all(s, added, counts, err), err);
+	return tk_store_end(s, rename_all(s, added, count, err), err);
 }

@@ -155,6 +155,7 @@ static int read_values(struct reader *r, const char *name, const json_t *o, json
 		TRY(set_name(r, name, params, i));
 		row.series = tk_buf_cstr(&r->name);
 		row.rest = i ? NULL : rest;
+		row.version = json_string_value(json_object_get(rest, "version"));
 		row.time_s = r->time_s;
 		TRY(tk_import_add_result(r->sink, &row, r->sink->err));
 	}

@@ -103,6 +103,7 @@ struct tk_import_row {
 	 * its numbers) are repetitions. */
 	const char *series, *metric, *unit, *better, *statistic, *outcome, *message, *backend,
 	        *config, *dtype, *family, *place;
+	const char *version; /* of the benchmark: results of another one are not compared */
 	double value, lo, hi, min, q25, q75, p95;
 	int64_t n;
 };

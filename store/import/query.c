@@ -13,7 +13,7 @@
 	}
 static const struct tk_db_column members[] = {MEMBER(series), MEMBER(metric), MEMBER(value),
         MEMBER(unit), MEMBER(better), MEMBER(statistic), MEMBER(outcome), MEMBER(message),
-        MEMBER(revision), TIME, MEMBER(order), MEMBER(attributes), MEMBER(place),
+        MEMBER(revision), TIME, MEMBER(order), MEMBER(attributes), MEMBER(place), MEMBER(version),
         MEMBER(run_attributes), MEMBER(machine), MEMBER(machine_attributes), MEMBER(device),
         MEMBER(arch), MEMBER(upstream), MEMBER(url), MEMBER(author), MEMBER(subject),
         MEMBER(backend), MEMBER(config), MEMBER(dtype), MEMBER(family), MEMBER(lo), MEMBER(hi),

@@ -330,6 +330,16 @@ static const struct tk_import_unit *find_unit(struct tk_import_state *st, const 
 	return &st->unit;
 }
 
+/* 0: not known. */
+static uint32_t hash_version(const char *version)
+{
+	uint32_t hash = 2166136261u;
+
+	for (const char *c = version; c && *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619u;
+	return version && *version ? (hash % 65535 + 1) << TK_POINT_VERSION_SHIFT : 0;
+}
+
 static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, const char *metric,
         const struct tk_import_unit *u, struct tk_error *err)
 {
@@ -346,7 +356,8 @@ static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, co
 	                                     .q25 = p->q25 * f,
 	                                     .q75 = p->q75 * f,
 	                                     .p95 = p->p95 * f,
-	                                     .n = p->n > 0 ? p->n : 1}};
+	                                     .n = p->n > 0 ? p->n : 1,
+	                                     .flags = hash_version(p->version)}};
 
 	TRY(find_statistic(s, p, &point.statistic));
 	if (point.statistic == COUNT)

@@ -109,8 +109,7 @@ static int read_lines(char *text, struct tk_rows *rows, struct tk_error *err)
 	return TK_OK;
 }
 
-static int rename_by_file(struct tk_globals *g, struct tk_rename_counts *counts,
-        struct tk_error *err)
+static int rename_by_file(struct tk_globals *g, int64_t *count, struct tk_error *err)
 {
 	AUTO(tk_buf) text = {0};
 	struct tk_rows rows = {0};
@@ -120,12 +119,12 @@ static int rename_by_file(struct tk_globals *g, struct tk_rename_counts *counts,
 	int status = text.data ? read_lines(text.data, &rows, err) : TK_OK;
 
 	if (!status)
-		status = tk_store_rename_series(g->store, &rows, counts, err);
+		status = tk_store_rename_series(g->store, &rows, count, err);
 	free(rows.rows);
 	return status;
 }
 
-static int rename_one(struct tk_globals *g, struct tk_rename_counts *counts, struct tk_error *err)
+static int rename_one(struct tk_globals *g, int64_t *count, struct tk_error *err)
 {
 	AUTO_TEXT old_name = NULL;
 	AUTO_TEXT new_name = NULL;
@@ -136,7 +135,7 @@ static int rename_one(struct tk_globals *g, struct tk_rename_counts *counts, str
 	struct tk_renaming_row row = {.old_name = old_name, .new_name = new_name};
 	const struct tk_rows rows = {.rows = &row, .count = 1};
 
-	return tk_store_rename_series(g->store, &rows, counts, err);
+	return tk_store_rename_series(g->store, &rows, count, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -144,7 +143,7 @@ static int rename_one(struct tk_globals *g, struct tk_rename_counts *counts, str
 static int rename_series(struct tk_globals *g, struct tk_error *err)
 {
 	AUTO_PTR(tk_lock) lock = NULL;
-	struct tk_rename_counts counts;
+	int64_t count;
 
 	if (opt.file ? opt.old_name != NULL : !opt.new_name)
 		return tk_fail(
@@ -153,9 +152,9 @@ static int rename_series(struct tk_globals *g, struct tk_error *err)
 		return tk_fail(err, TK_EUSAGE, "rename: --format belongs to list");
 	TRY(tk_command_open(g, TK_OPENS_WRITE, err));
 	TRY(tk_store_lock(tk_store_path(g->store), &lock, err));
-	TRY(opt.file ? rename_by_file(g, &counts, err) : rename_one(g, &counts, err));
+	TRY(opt.file ? rename_by_file(g, &count, err) : rename_one(g, &count, err));
 	printf("%" PRId64 " series renamed; run `tracker detect --all` to analyse them\n",
-	        counts.series);
+	        count);
 	return TK_OK;
 }
 

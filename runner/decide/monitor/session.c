@@ -44,13 +44,13 @@ struct tk_monitor_session {
 
 /* A point of the history in the order of time. */
 struct timed_point {
-	int64_t as_of_s, series_id, run_id, night_id, environment_id;
+	int64_t as_of_s, series_id, run_id, night_id, environment_id, flags;
 	double value;
 };
 static const struct tk_db_column point_columns[] = {TK_MEMBER(struct timed_point, as_of_s),
         TK_MEMBER(struct timed_point, series_id), TK_MEMBER(struct timed_point, run_id),
         TK_MEMBER(struct timed_point, night_id), TK_MEMBER(struct timed_point, environment_id),
-        TK_MEMBER(struct timed_point, value)};
+        TK_MEMBER(struct timed_point, flags), TK_MEMBER(struct timed_point, value)};
 static const struct tk_row_type point_type = TK_ROW_TYPE(struct timed_point, point_columns);
 
 static void write_options(const struct tk_detect_options *o, char out[OPTIONS_SIZE])
@@ -58,12 +58,23 @@ static void write_options(const struct tk_detect_options *o, char out[OPTIONS_SI
 	snprintf(out, OPTIONS_SIZE, "%d %.17g %.17g", FORMAT, tk_detect_least_effect(o), o->fdr);
 }
 
+/* What a point was measured in, for the monitor: its environment, and above it the version of the
+ * benchmark. */
+#define ENVIRONMENTS (INT64_C(1) << 32)
+static int64_t find_surroundings(const struct timed_point *p)
+{
+	return p->environment_id + (p->flags >> TK_POINT_VERSION_SHIFT) * ENVIRONMENTS;
+}
+
 static bool environments_differ(void *context, int64_t a, int64_t b)
 {
 	char changed[300];
 	bool hard;
 
-	tk_catalog_diff_environments(context, a, b, changed, sizeof changed, &hard);
+	if (a / ENVIRONMENTS != b / ENVIRONMENTS && a / ENVIRONMENTS && b / ENVIRONMENTS)
+		return true;
+	tk_catalog_diff_environments(
+	        context, a % ENVIRONMENTS, b % ENVIRONMENTS, changed, sizeof changed, &hard);
 	return hard;
 }
 
@@ -134,7 +145,7 @@ static int add_night(
 	d->nights[d->night_count++] = (struct tk_monitored_night_row){m->night_id, (int64_t)count};
 	for (size_t i = 0; i < count; i++)
 		points[i] = (struct tk_monitor_point){m[i].series_id, m[i].value, m[i].as_of_s,
-		        m[i].as_of_s / DAY_S, m[i].environment_id};
+		        m[i].as_of_s / DAY_S, find_surroundings(&m[i])};
 	const int status = tk_monitor_add_night(d->monitor, points, count, &events, err);
 
 	free(points);
@@ -160,7 +171,8 @@ static int catch_up(struct device *d, int64_t since_s, struct tk_error *err)
 {
 	AUTO(tk_rows) points = {0};
 	TRY(tk_store_select(d->set->catalog.store,
-	        "SELECT m.as_of_s, m.series_id, m.run_id, m.night_id, m.environment_id, m.value"
+	        "SELECT m.as_of_s, m.series_id, m.run_id, m.night_id, m.environment_id, m.flags,"
+	        " m.value"
 	        " FROM series s JOIN measurement m ON m.series_id=s.id AND m.as_of_s>=?2"
 	        " AND m.as_of_s<?3 WHERE s.device_id=?1 ORDER BY m.as_of_s, m.series_id, m.run_id",
 	        TK_ARGS(d->device_id, since_s, d->night->as_of_s), &point_type, &points, err));
@@ -207,7 +219,8 @@ static int add_tonight(struct device *d, struct tk_error *err)
 		for (const struct tk_point *p = k->points + first; p < k->points + k->count; p++)
 			if (is_tonight(d->night, k, p))
 				m[count++] = (struct timed_point){p->as_of_s, p->series_id,
-				        p->run_id, p->night_id, p->environment_id, p->value};
+				        p->run_id, p->night_id, p->environment_id, p->flags,
+				        p->value};
 	}
 	tk_sort(m, count, sizeof *m, by_series);
 	const int status = count ? add_night(d, m, count, err) : TK_OK;
@@ -438,7 +451,8 @@ static int give_events(struct tk_analysis *c, struct tk_error *err)
 		        TK_ROWS_AT(&c->monitor_events, struct tk_monitor_event_row, i);
 		struct tk_series_case *k = tk_analysis_find(c, event->series_id);
 
-		if (k)
+		/* The first point of a new version is no step. */
+		if (k && !(k->skipped && event->first_after_s <= k->points[0].as_of_s))
 			give_event(k, event);
 	}
 	return read_back_to_steps(c, err);
