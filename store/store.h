@@ -561,6 +561,15 @@ int tk_store_export_records(struct tk_store *s, int64_t since_s, int64_t night_i
  * transaction. TK_EDATA: a malformed file; the message names the file, the line or the JSON path,
  * and the field. Where several files are wrong, counts.errors has a line for each. dry_run: does
  * everything but write. Importing the same again adds nothing. *counts is set on failure, too. */
+/* A commit of a repository, and its place on the axis of time. */
+struct tk_import_commit {
+	char rev[65];
+	int64_t time_s, position;
+};
+/* Of commits in the order of their graph, the first one first: sets the positions, and times that
+ * are in this order where those of commits are not. Sorts them for a request. */
+void tk_import_order_commits(struct tk_import_commit *commits, size_t n);
+
 struct tk_import_request {
 	const char *format; /* or a file of a user's own, *.sql; NULL: guessed, for each file */
 	const char *const *paths;
@@ -572,9 +581,11 @@ struct tk_import_request {
 	size_t better_count;
 	bool allow_unknown_units; /* stores series without a direction */
 	bool keep_going;          /* leaves out files that are wrong */
-	const char *identity; /* columns that name series, too: "a,b"; NULL: none */
+	const char *identity;     /* columns that name series, too: "a,b"; NULL: none */
 	int64_t at_s; /* when it was measured, for files that do not say it; 0: when they were
 	                 written */
+	const struct tk_import_commit *commits; /* whose order counts, not that of the file */
+	size_t commit_count;
 	bool dry_run;
 };
 struct tk_import_counts {
@@ -584,10 +595,12 @@ struct tk_import_counts {
 	char first_without_value[256]; /* its file and name */
 	char first_differing[512];     /* series, revision, both values */
 	char first_empty[256];         /* its file */
-	int64_t undirected, turned; /* new series without a direction; that keep another one */
+	int64_t undirected, turned;    /* new series without a direction; that keep another one */
 	char first_undirected[256], first_turned[256];
-	int64_t broken;       /* files that are left out */
-	struct tk_buf errors; /* several of the files, a line each. Free it */
+	int64_t misdated;         /* revisions whose times contradict the order of their file */
+	char first_misdated[256]; /* its file and name */
+	int64_t broken;           /* files that are left out */
+	struct tk_buf errors;     /* several of the files, a line each. Free it */
 	json_t *unknown; /* columns that are no part of a name, as its keys; NULL: none. Free it */
 };
 void tk_import_counts_free(struct tk_import_counts *c);

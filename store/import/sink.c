@@ -34,9 +34,9 @@ static void keep_entry(void *entry)
 /* The texts of a file's row, which are copies. */
 static void free_file(struct tk_import_state *st)
 {
-	const char *const texts[] = {st->file.machine, st->file.machine_attributes,
-	        st->file.device, st->file.arch, st->file.upstream, st->file.url,
-	        st->file.revision, st->file.author, st->file.subject};
+	const char *const texts[] = {st->file.machine, st->file.machine_attributes, st->file.device,
+	        st->file.arch, st->file.upstream, st->file.url, st->file.revision, st->file.author,
+	        st->file.subject};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		free((void *)(uintptr_t)texts[i]);
@@ -65,6 +65,7 @@ void tk_import_sink_close(struct tk_import_sink *s)
 	free_file(st);
 	free(st->runs);
 	free(st->points);
+	free(st->orders);
 	free(st->unit_text);
 	tk_buf_free(&st->key);
 	tk_buf_free(&st->place_key);
@@ -136,8 +137,8 @@ static int put_place(struct tk_import_sink *s, const struct tk_import_row *p, st
 }
 
 /* Where the row is of; the same as that of the row before, mostly. */
-static int find_place(struct tk_import_sink *s, const struct tk_import_row *row,
-        struct tk_error *err)
+static int find_place(
+        struct tk_import_sink *s, const struct tk_import_row *row, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 	const struct tk_import_row *f = &st->file;
@@ -213,8 +214,7 @@ static int run_order(const void *a, const void *b)
 /* A result's own revision and time, else those of the options, else those of the file. */
 static const char *find_revision(const struct tk_import_sink *s, const struct tk_import_row *p)
 {
-	return or_else(
-	        p->revision, or_else(s->request->rev, or_else(s->state->file.revision, "")));
+	return or_else(p->revision, or_else(s->request->rev, or_else(s->state->file.revision, "")));
 }
 
 static int64_t find_time(const struct tk_import_sink *s, const struct tk_import_row *p)
@@ -266,10 +266,16 @@ static int find_run(struct tk_import_sink *s, const struct tk_import_row *p, str
 	if (st->last_run && !strcmp(st->last_run->key, st->key.data))
 		return 0;
 	struct import_run wanted = {.key = st->key.data}, **found;
+	const struct tk_import_commit *commit = tk_import_find_commit(s->request, revision);
 
 	found = tfind(&wanted, &st->runs_by_key, run_order);
 	st->last_run = found ? *found : make_run(st, p, revision);
-	st->last_run->as_of_s = time_s;
+	st->last_run->time_s = st->last_run->as_of_s = time_s;
+	if (commit) {
+		st->last_run->as_of_s = commit->time_s;
+		st->last_run->position = commit->position;
+		st->last_run->is_placed = true;
+	}
 	return 0;
 }
 
@@ -285,15 +291,14 @@ static void keep_run_attributes(struct import_run *run, const char *text)
 static int keep_attributes(
         struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
-	AUTO_TEXT name = p->backend ? tk_sprintf("%s (%s)", p->series, p->backend)
-	                            : tk_strdup(p->series);
+	AUTO_TEXT name =
+	        p->backend ? tk_sprintf("%s (%s)", p->series, p->backend) : tk_strdup(p->series);
 	json_auto_t *read = p->attributes ? json_loads(p->attributes, 0, NULL) : NULL;
-	json_t *attributes = p->attributes ? read : p->rest,
-	       *all = s->state->last_run->attributes;
+	json_t *attributes = p->attributes ? read : p->rest, *all = s->state->last_run->attributes;
 
 	if (!json_is_object(attributes))
-		return tk_fail(err, TK_EDATA, "%s: attributes: expected a JSON object",
-		        s->file->path);
+		return tk_fail(
+		        err, TK_EDATA, "%s: attributes: expected a JSON object", s->file->path);
 	if (json_object_get(all, name))
 		json_object_update(json_object_get(all, name), attributes);
 	else if (json_object_size(attributes))
@@ -301,8 +306,8 @@ static int keep_attributes(
 	return 0;
 }
 
-static int find_statistic(struct tk_import_sink *s, const struct tk_import_row *p,
-        enum statistic *statistic)
+static int find_statistic(
+        struct tk_import_sink *s, const struct tk_import_row *p, enum statistic *statistic)
 {
 	const char *word = or_else(p->statistic, "sample");
 
@@ -363,6 +368,7 @@ static int add_value(struct tk_import_sink *s, const struct tk_import_row *p, co
 	if (point.statistic == COUNT)
 		point.point.value = p->value;
 	TRY(check_column(s, entry, s->state->last_run->number, p));
+	tk_import_note_order(s->state, entry->id, p->order);
 	return tk_import_add_point(s, &point, err);
 }
 
@@ -426,14 +432,15 @@ int tk_import_add_result(
 /* ---- the end of a file ----------------------------------------------------------------------- */
 
 /* A file without a commit is a revision of its own, named by its time. */
-static int put_build(struct tk_import_sink *s, const struct import_run *r, int64_t *id,
-        struct tk_error *err)
+static int put_build(
+        struct tk_import_sink *s, const struct import_run *r, int64_t *id, struct tk_error *err)
 {
 	char time[TK_TIME_ISO_SIZE];
 	struct tk_revision_row revision = {.upstream_id = r->place.upstream_id,
-	        .rev = or_else(r->revision, tk_time_format_iso(r->as_of_s, time)),
+	        .rev = or_else(r->revision, tk_time_format_iso(r->time_s, time)),
 	        .parent = "",
-	        .author_time_s = r->as_of_s,
+	        .position = r->position,
+	        .author_time_s = r->time_s,
 	        .commit_time_s = r->as_of_s,
 	        .author = r->author,
 	        .subject = r->subject};
@@ -478,10 +485,11 @@ int tk_import_end_file(struct tk_import_sink *s, struct tk_error *err)
 {
 	struct tk_import_state *st = s->state;
 
+	tk_import_order_runs(s);
 	for (; st->first_run < st->run_count; st->first_run++) {
 		struct import_run *run = st->runs[st->first_run];
-		json_auto_t *all = st->file_attributes ? json_copy(st->file_attributes)
-		                                       : json_object();
+		json_auto_t *all =
+		        st->file_attributes ? json_copy(st->file_attributes) : json_object();
 
 		if (run->own)
 			json_object_update(all, run->own);

@@ -6,9 +6,9 @@
 struct series_entry {
 	char *key; /* device, upstream and what the file says of the series */
 	int64_t id;
-	char *unit;    /* that is stored */
-	char *written; /* the unit of the last point, where it is another one */
-	double ratio;  /* from that */
+	char *unit;                /* that is stored */
+	char *written;             /* the unit of the last point, where it is another one */
+	double ratio;              /* from that */
 	struct series_entry *next; /* that of the point that followed last time */
 	size_t run;                /* + 1, of the newest point */
 	char *column;              /* that the values of this run are from; NULL: unknown */
@@ -21,7 +21,10 @@ struct import_place {
 struct import_run {
 	char *key; /* place, revision, time */
 	struct import_place place;
-	int64_t night_id, build_id, run_id, as_of_s;
+	int64_t night_id, build_id, run_id;
+	int64_t time_s, as_of_s; /* as the file says; the place on the axis of time */
+	bool is_placed;          /* as_of_s is */
+	int64_t position;        /* in the repository; 0: unknown */
 	char *revision, *author, *subject;
 	json_t *own, *attributes; /* of the run; of its results, by their names */
 	size_t number;
@@ -61,6 +64,8 @@ struct tk_import_state {
 	struct import_point *points;
 	size_t point_count, point_cap, pending; /* pending: of this file */
 	int64_t file_time_s;                    /* 0: not asked yet */
+	struct import_order *orders;            /* order.c: of the runs of this file */
+	size_t order_count, order_cap;
 	struct unknown_unit *unknown;
 	size_t unknown_count;
 	struct import_failure *failures;
@@ -78,6 +83,14 @@ int tk_import_find_series(struct tk_import_sink *s, const struct tk_import_row *
 void tk_import_add_failure(
         struct tk_import_sink *s, const struct tk_import_row *p, enum tk_outcome outcome);
 void tk_import_series_free(struct tk_import_state *st);
+
+/* order.c: the last run has a place in the order of a series; INT64_MIN: none. */
+void tk_import_note_order(struct tk_import_state *st, int64_t series, int64_t order);
+/* Sets the times of the runs of the file to be in order. */
+void tk_import_order_runs(struct tk_import_sink *s);
+/* NULL: none, or not in the repository. */
+const struct tk_import_commit *tk_import_find_commit(
+        const struct tk_import_request *r, const char *rev);
 
 /* points.c: keeps a point of the file that is read, and writes those of the files before where
  * there are many. */

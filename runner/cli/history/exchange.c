@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "store/store.h"
+#include "upstream/git.h"
 #include "upstream/remote.h"
 
 /* ---- export ---------------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ const struct tk_command tk_command_export = {.name = "export",
 /* ---- import ---------------------------------------------------------------------------------- */
 
 static struct tk_import_request request;
+static const char *repo;
 static struct tk_option_list arguments;
 static struct tk_option_list better;
 
@@ -162,6 +164,9 @@ static const struct tk_option import_options[] = {
                 "Leave out files that are wrong, and import the others")},
         {TK_OPT_TEXT("machine", 0, "NAME", &request.machine,
                 "Set the machine (default: from the file, else `imported`)")},
+        {TK_OPT_TEXT("repo", 0, "PATH", &repo,
+                "Put the revisions in the order of the commits of the git repository PATH "
+                "(default: the order of the file)")},
         {TK_OPT_TEXT(
                 "rev", 0, "REV", &request.rev, "Set the commit of files that do not name one")},
         {TK_OPT_TEXT("upstream", 'u', "NAME", &request.upstream,
@@ -201,6 +206,10 @@ static void print_notes(const struct tk_import_counts *c)
 	        "series has no direction, --better='NAME=higher' (or =lower) sets it: ",
 	        "series have no direction, --better='NAME=higher' (or =lower) sets it; ",
 	        c->first_undirected);
+	print_note(c->misdated,
+	        "revision has a time that contradicts the order of its file, which counts: ",
+	        "revisions have times that contradict the order of their file, which counts; ",
+	        c->first_misdated);
 	print_note(c->turned, "series keeps the direction that is stored: ",
 	        "series keep the directions that are stored; ", c->first_turned);
 	print_note(c->without_value, "result without a value (failed, skipped or empty) skipped: ",
@@ -235,15 +244,59 @@ static void print_counts(const struct tk_import_counts *c)
 	print_notes(c);
 }
 
+#define GIT_DEADLINE_S 60
+
+/* Reads "ID TIME" lines. */
+static struct tk_import_commit *parse_commits(const char *line, size_t *count)
+{
+	struct tk_import_commit *commits = NULL;
+	size_t capacity = 0;
+
+	for (*count = 0; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		if (*count == capacity) {
+			capacity = capacity ? 2 * capacity : 1024;
+			commits = tk_reallocarray(commits, capacity, sizeof *commits);
+		}
+		struct tk_import_commit *c = &commits[(*count)++];
+		const int length = (int)strcspn(line, " ");
+
+		*c = (struct tk_import_commit){.time_s = strtoll(line + length, NULL, 10)};
+		snprintf(c->rev, sizeof c->rev, "%.*s", length, line);
+	}
+	return commits;
+}
+
+/* Those of the repository, sorted for the request. NULL: none. */
+static int read_commits(struct tk_import_commit **out, size_t *count, struct tk_error *err)
+{
+	const struct tk_git git = {
+	        .dir = repo, .deadline_s = GIT_DEADLINE_S, .capture_max = SIZE_MAX / 2};
+	AUTO(tk_buf) text = {0};
+
+	if (!repo)
+		return TK_OK;
+	TRY(tk_git_run(&git,
+	        (const char *const[]){
+	                "log", "--all", "--topo-order", "--reverse", "--format=%H %ct", NULL},
+	        &text, err));
+	*out = parse_commits(tk_buf_cstr(&text), count);
+	tk_import_order_commits(*out, *count);
+	return TK_OK;
+}
+
 static int run_import(struct tk_globals *g, struct tk_error *err)
 {
+	struct tk_import_commit *commits = NULL;
 	struct tk_import_counts counts = {0};
-
 	request.better = (const char *const *)better.items;
 	request.better_count = better.count;
 	for (size_t i = 0; i < request.path_count; i++)
 		TRY(tk_signature_verify(g->config->signing.allowed_signers, request.paths[i], err));
+	TRY(read_commits(&commits, &request.commit_count, err));
+	request.commits = commits;
 	const int status = tk_store_import(g->store, &request, &counts, err);
+
+	free(commits);
 
 	print_errors(&counts);
 	if (!status)

@@ -42,6 +42,6 @@ SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS serie
   iif(cells ->> path = '', NULL, coalesce(real(cells ->> path), fail('"' || (cells ->> path) ||
     '" is not a number', place || '.' || heading))) AS value, place || '.' || heading AS place,
   iif(role = 'wide', NULL, extra) AS attributes, iif(role = 'wide', extra, NULL) AS run_attributes,
-  rev AS revision, time_s AS time
+  rev AS revision, time_s AS time, line AS "order"
 FROM (SELECT row.*, (SELECT nullif(json_group_object(e.heading, cells ->> e.path), '{}') FROM col e
   WHERE e.role = 'extra' AND cells ->> e.path <> '') AS extra FROM row) CROSS JOIN col WHERE role IN ('value', 'wide');
