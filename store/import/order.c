@@ -1,5 +1,6 @@
 /* Places on the axis of time: revisions keep the order of their file, or of a repository, also
- * where their times contradict it (the date of a cherry-picked commit is that of its author) or are equal.
+ * where their times contradict it (the date of a cherry-picked commit is that of its author) or are
+ * equal.
  *
  * The times of most revisions agree with the order. The longest sequence of those that do keeps
  * its times; the others follow the revision before them by a second. */
