@@ -267,7 +267,7 @@ static bool is_log_too_long(const struct tk_process_spec *spec)
 {
 	struct stat st;
 
-	return spec->log_max_bytes && lstat(spec->log_path, &st) == 0 &&
+	return spec->log_max_bytes && spec->log_path && lstat(spec->log_path, &st) == 0 &&
 	       (uint64_t)st.st_size > spec->log_max_bytes;
 }
 

@@ -41,15 +41,18 @@ static const char *or_else(const char *text, const char *otherwise)
 int tk_import_check_better(const struct tk_import_request *request, struct tk_error *err)
 {
 	for (size_t i = 0; i < request->better_count; i++) {
+		static const char *const words[] = {"lower", "higher", NULL};
 		const char *text = request->better[i], *equals = strrchr(text, '=');
+		char hint[TK_SUGGEST_HINT_SIZE];
 		enum tk_better better = TK_BETTER_UNKNOWN;
 
 		tk_better_parse(equals ? equals + 1 : text, &better);
 		if (better == TK_BETTER_UNKNOWN || equals == text)
 			return tk_fail(err, TK_EUSAGE,
-			        "--better: \"%s\" is not a direction; expected lower, higher, or "
-			        "NAME=higher for a unit, a metric or the series of a pattern",
-			        text);
+			        "--better: \"%s\" is not a direction%s (expected lower, higher, "
+			        "or NAME=higher for a unit, a metric or the series of a pattern)",
+			        text,
+			        tk_suggest_hint(equals ? equals + 1 : text, words, "", hint));
 	}
 	return 0;
 }
