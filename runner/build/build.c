@@ -504,6 +504,21 @@ static int run(struct job *j, struct tk_error *err)
 
 /* ---- after ---- */
 
+/* A change of a file outside of `path` would be blamed on a later commit that touches it. */
+static void warn_outside_path(const struct job *j, const char *reads)
+{
+	const struct tk_repo *repo = j->spec->repo;
+	char first[TK_CHANGED_SIZE];
+	const size_t count =
+	        repo->path && reads ? tk_reads_count_outside(reads, repo->path, first) : 0;
+	if (count)
+		tk_log(TK_LOG_WARN, "reads_outside_path", NULL,
+		        "%s: the build reads %zu file%s outside of `path` (%s), such as %s; "
+		        "commits "
+		        "that change them alone are not seen: leave `path` out, or add them",
+		        repo->name, count, count == 1 ? "" : "s", repo->path, first);
+}
+
 /* Of a failed build only the log and the manifest are kept. */
 static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err)
 {
@@ -519,6 +534,7 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 	        tk_build_status_is_usable(a->status) ? tk_reads_path(j->at[COLLECTED]) : NULL;
 	TRY(tk_reads_finish(j->reads, j->key->recipe, reads, err));
 	j->reads = NULL;
+	warn_outside_path(j, reads);
 	TRY(tk_build_collect_log(j->at[LOG], log, OUTPUT_MAX_BYTES, err));
 	a->size_bytes = tk_dir_size(j->at[COLLECTED]);
 	TRY(tk_manifest_write(a, j->at[COLLECTED], err));

@@ -43,6 +43,9 @@ bool tk_reads_has_recipe(const char *path, const char *recipe);
 int tk_reads_find_change(const char *path, const struct tk_changes *changes,
         const struct tk_change **out, struct tk_error *err);
 
+/* How many of the files are in none of `paths` (as of tk_repo.path), and one of them. */
+size_t tk_reads_count_outside(const char *path, const char *paths, char first[TK_CHANGED_SIZE]);
+
 /* same_code.c: the artifact of the spec, made from one of another commit without a build. *out is
  * NULL where none is known to have the same code. */
 int tk_build_reuse(const struct tk_build_spec *spec, const struct tk_build_key *key,

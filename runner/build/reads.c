@@ -251,6 +251,32 @@ static const char *extension(const char *path)
 	return dot ? dot : "";
 }
 
+/* Whether it is one of `paths`, which have : between them, or below one. */
+static bool is_within(const char *read, const char *paths)
+{
+	for (size_t len; *paths; paths += len + (paths[len] == ':')) {
+		len = strcspn(paths, ":");
+		const size_t n = len && paths[len - 1] == '/' ? len - 1 : len;
+		if (n && !strncmp(read, paths, n) && (!read[n] || read[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+size_t tk_reads_count_outside(const char *path, const char *paths, char first[TK_CHANGED_SIZE])
+{
+	AUTO(tk_buf) text = TK_BUF_INIT;
+	size_t count = 0;
+	if (!tk_file_exists(path) || tk_file_read(path, LIST_MAX_BYTES, &text, NULL))
+		return 0;
+	char *rest = text.data;
+	strsep(&rest, "\n"); /* the recipe */
+	for (const char *read; (read = strsep(&rest, "\n")) && *read;)
+		if (!is_within(read, paths) && !count++)
+			snprintf(first, TK_CHANGED_SIZE, "%s", read);
+	return count;
+}
+
 /* A new file may be found in place of one that was read (the first of several folders, one of
  * several names), or beside it (a pattern). */
 static bool may_be_read_instead(const char *added, const char *read)
