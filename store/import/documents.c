@@ -144,12 +144,19 @@ static void add_json_text(struct tk_buf *out, const char *text)
 		tk_buf_add_utf8(&repaired, text, strlen(text));
 		text = tk_buf_cstr(&repaired);
 	}
+	const char *plain = text;
+
 	tk_buf_add_char(out, '"');
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ')
-			tk_buf_add_printf(out, "\\u%04x", (unsigned)*text);
-		else
-			tk_buf_add_printf(out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+	for (; *text; text++) {
+		const bool is_control = (unsigned char)*text < ' ';
+
+		if (!is_control && *text != '"' && *text != '\\')
+			continue;
+		tk_buf_add(out, plain, (size_t)(text - plain));
+		tk_buf_add_printf(out, is_control ? "\\u%04x" : "\\%c", (unsigned)*text);
+		plain = text + 1;
+	}
+	tk_buf_add_str(out, plain);
 	tk_buf_add_char(out, '"');
 }
 

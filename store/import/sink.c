@@ -397,7 +397,7 @@ static int add_result(
 	const bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
 	                           tk_metric_from_name(u->metric) == TK_METRIC_TIME &&
 	                           p->value <= 0;
-	bool failed;
+	bool failed = false;
 
 	if (strlen(p->series) > NAME_MAX_BYTES)
 		return tk_fail(err, TK_EDATA, "%s: the name of a series is longer than %d bytes",

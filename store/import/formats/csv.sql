@@ -19,9 +19,10 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
       fail('there is no column of times (day, date, time, timestamp) or commits', '$[0]')) AS is_known FROM heading),
   -- The first cell of a column of a wide file that is not empty decides what it is.
   col AS MATERIALIZED (
-    SELECT i, heading, path, CASE WHEN role IS NOT NULL AND (is_long OR role NOT IN ('series', 'unit', 'better')) THEN role
-      WHEN is_long OR (SELECT real(cells ->> path) FROM csv WHERE cells ->> path <> '' LIMIT 1) IS NULL
-        THEN 'extra' ELSE 'wide' END AS role FROM file, heading WHERE is_known),
+    SELECT i, heading, path, unit_in(heading) AS named_unit,
+      CASE WHEN role IS NOT NULL AND (is_long OR role NOT IN ('series', 'unit', 'better')) THEN role
+        WHEN is_long OR (SELECT real(cells ->> path) FROM csv WHERE cells ->> path <> '' LIMIT 1) IS NULL
+          THEN 'extra' ELSE 'wide' END AS role FROM file, heading WHERE is_known),
   at AS MATERIALIZED (
     SELECT max(iif(role = 'time', path, NULL)) AS time, max(iif(role = 'commit', path, NULL)) AS rev,
       max(iif(role = 'series', path, NULL)) AS series, max(iif(role = 'unit', path, NULL)) AS unit,
@@ -36,7 +37,7 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
       cells ->> at.unit AS unit, nullif(cells ->> at.better, '') AS better
     FROM at, (SELECT csv.*, cells ->> at.time AS time_text, real(cells ->> at.time) AS x FROM csv, at) r)
 SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS series,
-  ifnull(unit, unit_in(heading)) AS unit,
+  ifnull(unit, named_unit) AS unit,
   iif(ifnull(better, 'lower') IN ('lower', 'higher', 'unknown'), better, fail('"' || better || '" is not "lower" or "higher"',
     place || '.better')) AS better,
   iif(cells ->> path = '', NULL, coalesce(real(cells ->> path), fail('"' || (cells ->> path) ||
