@@ -46,7 +46,7 @@ CREATE TABLE build (
   revision_id INTEGER NOT NULL REFERENCES revision(id),
   artifact_key TEXT NOT NULL, adapter TEXT NOT NULL, toolchain TEXT NOT NULL DEFAULT '',
   flags TEXT NOT NULL DEFAULT '', arch TEXT NOT NULL DEFAULT '',
-  status TEXT NOT NULL CHECK (status IN ('ok', 'partial', 'failed', 'timeout')),
+  status TEXT NOT NULL CHECK (status IN ('ok', 'partial', 'unknown_interface', 'failed', 'timeout')),
   message TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '', -- the end of the log of a failed or partial build
   wall_s REAL NOT NULL DEFAULT 0, size_bytes INTEGER NOT NULL DEFAULT 0, built_s INTEGER NOT NULL
 ) STRICT;

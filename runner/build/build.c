@@ -401,6 +401,10 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	case TK_LIMIT_NONE:
 		break;
 	}
+	AUTO_TEXT looked = tk_build_read_unknown_interface(j->at[OUT]);
+	if (*looked)
+		return set_failure(
+		        j, TK_BUILD_UNKNOWN_INTERFACE, tk_sprintf("unknown interface: %s", looked));
 	if (result->exit_code != 0) {
 		TRY(check_ended_by_system(j, result, err));
 		AUTO_TEXT missing = tk_build_count_instances(j->artifact, j->at[OUT]);

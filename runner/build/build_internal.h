@@ -112,6 +112,9 @@ char *tk_build_log_find_system_failure(const char *log_path);
  * SECONDS s: REASON" on each line. "5 of 6 kernels; NAME: REASON" of the first that failed; "": all
  * are there, or no such file. */
 char *tk_build_count_instances(struct tk_artifact *a, const char *dir);
+/* What an adapter looked for in vain to know the interface of the revision: its file
+ * TK_OUT/unknown_interface. "": there is none. */
+char *tk_build_read_unknown_interface(const char *dir);
 /* `answer`: what `ldd -r` says of a shared object; is changed. TK_EDATA: it cannot be loaded where
  * it was built, for another reason than a GPU's driver that is not installed. */
 int tk_build_check_loader(char *answer, const char *file, struct tk_error *err);

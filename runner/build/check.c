@@ -32,6 +32,22 @@ char *tk_build_count_instances(struct tk_artifact *a, const char *dir)
 	             : tk_strdup("");
 }
 
+/* ---- the interface of the revision ---- */
+
+char *tk_build_read_unknown_interface(const char *dir)
+{
+	AUTO_TEXT path = tk_path_join(dir, "unknown_interface");
+	char line[1024] = "", clean[1024];
+	int fd = tk_file_open_regular(AT_FDCWD, path, NULL);
+	FILE *f = fd < 0 ? NULL : tk_check_memory(fdopen(fd, "r"));
+	if (f && !fgets(line, sizeof line, f))
+		snprintf(line, sizeof line, "looked for nothing that it names");
+	if (f)
+		fclose(f);
+	tk_text_copy_line(clean, sizeof clean, line);
+	return tk_strdup(clean);
+}
+
 /* ---- the loader ---- */
 
 /* Libraries that come with the driver of a GPU: a machine that only builds has none. */

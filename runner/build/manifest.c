@@ -101,7 +101,7 @@ static int read_member(const json_t *o, const struct member *m, void *row, struc
 			expected = "a number of seconds";
 	} else if (m->kind == STATUS) {
 		if (tk_build_status_parse(text, to))
-			expected = "ok, partial, failed or timeout";
+			expected = "ok, partial, unknown_interface, failed or timeout";
 	} else if (m->kind == HASH) {
 		if (text && tk_build_key_is_valid(text))
 			memcpy(to, text, TK_HASH_HEX_SIZE);

@@ -179,6 +179,8 @@ struct tk_vocabulary {
 	X(TK_BUILD_OK, "ok", "built", .trait = true) \
 	X(TK_BUILD_PARTIAL, "partial", "built without some kernels, which did not compile", \
 	        .trait = true) \
+	X(TK_BUILD_UNKNOWN_INTERFACE, "unknown_interface", \
+	        "the adapter knows no interface that the revision has") \
 	X(TK_BUILD_FAILED, "failed", "the build ended with an error") \
 	X(TK_BUILD_TIMEOUT, "timeout", "the build did not end in time")
 

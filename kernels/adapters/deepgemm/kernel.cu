@@ -31,15 +31,25 @@ constexpr int scales_m = (GEMM_M + 3) / 4 * 4; /* rows of 16 bytes, for the tens
 constexpr size_t scale_count = SCALED ? static_cast<size_t>(scales_k) * (scales_m + scales_n) : 0;
 
 #if SCALED
-#if defined DEEPGEMM_EPILOGUE_TYPE
-#define RESULT epilogue::transform::EpilogueIdentity
-#elif defined DEEPGEMM_EPILOGUE_OP
-#define RESULT TYPE_C, epilogue::transform::EpilogueIdentity
+#if defined DEEPGEMM_EPILOGUE_TRANSFORM
+#define EPILOGUE epilogue::transform::EpilogueIdentity
+#else
+#define EPILOGUE EpilogueIdentity
+#endif
+#if defined DEEPGEMM_EPILOGUE_OP || defined DEEPGEMM_RESULT_AND_EPILOGUE
+#define RESULT TYPE_C, EPILOGUE
+#elif defined DEEPGEMM_EPILOGUE_TYPE
+#define RESULT EPILOGUE
 #else
 #define RESULT TYPE_C
 #endif
+#if defined DEEPGEMM_LAST_STAGES
+#define STAGE_COUNTS STAGES, (GEMM_K + 127) / 128 % STAGES
+#else
+#define STAGE_COUNTS STAGES
+#endif
 constexpr auto gemm = &sm90_fp8_gemm_1d2d_impl<Major::K, 0, GEMM_N, GEMM_K, 1, TILE_M, TILE_N,
-        depth, SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, STAGES, tma_threads, math_threads,
+        depth, SWIZZLE_A, SWIZZLE_B, SWIZZLE_C, STAGE_COUNTS, tma_threads, math_threads,
         CLUSTER_M * CLUSTER_N, (CLUSTER_N > 1), MULTIPROCESSORS, GemmType::Normal, RESULT>;
 #else
 constexpr auto gemm = &sm90_bf16_gemm_impl < A_BY_ROWS ? Major::K : Major::MN,
@@ -109,7 +119,7 @@ const char *encode(const struct matrix &m, CUtensorMap *out)
 /* An operand of `rows` (m or n) x k */
 struct matrix operand(const void *data, int rows, bool by_rows, int block, int swizzle)
 {
-	struct matrix m = {data, map_type<TYPE>(), sizeof(TYPE)};
+	struct matrix m = {data, map_type<TYPE>(), sizeof(TYPE), 0, 0, 0, 0, 0};
 	m.inner = by_rows ? GEMM_K : rows;
 	m.outer = by_rows ? rows : GEMM_K;
 	m.box_inner = by_rows ? depth : block;

@@ -12,10 +12,16 @@
 /* Kernels by their use: at the right border, at the lower border, for the last block of k. */
 enum { BORDER_N = 1, BORDER_M = 2, LAST_K = 4, ADD = 8, KERNELS = 16 };
 
+#ifdef XSMM_DISPATCH
+typedef libxsmm_gemmfunction kernel_function;
+#else
+typedef libxsmm_smmfunction kernel_function; /* of the releases 1.x */
+#endif
+
 struct plan {
 	const struct tk_gemm *gemm;
 	int64_t tile_m, tile_n, block_k;
-	libxsmm_smmfunction kernel[KERNELS]; /* ADD: to C, otherwise C is overwritten */
+	kernel_function kernel[KERNELS]; /* ADD: to C, otherwise C is overwritten */
 };
 
 static const char *const names[] = {"64x64x256", "32x64x512", "64x128x128", NULL};
@@ -55,7 +61,7 @@ static int64_t size_of(int64_t whole, int64_t tile, int border)
 }
 
 /* LIBXSMM's A is our B and the reverse. */
-static libxsmm_smmfunction generate(const struct plan *p, int use)
+static kernel_function generate(const struct plan *p, int use)
 {
 	const struct tk_gemm *g = p->gemm;
 	const libxsmm_blasint m = (libxsmm_blasint)size_of(g->n, p->tile_n, use & BORDER_N),
@@ -63,9 +69,31 @@ static libxsmm_smmfunction generate(const struct plan *p, int use)
 	                      k = (libxsmm_blasint)size_of(g->k, p->block_k, use & LAST_K),
 	                      lda = (libxsmm_blasint)g->n, ldc = lda,
 	                      ldb = (libxsmm_blasint)(g->ta ? g->m : g->k);
-	const float one = 1, beta = use & ADD ? 1.0f : 0.0f;
 	const int flags = g->ta ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
+#ifdef XSMM_DISPATCH
+	const libxsmm_gemm_shape shape =
+	        libxsmm_create_gemm_shape(m, n, k, lda, ldb, ldc, LIBXSMM_DATATYPE_F32,
+	                LIBXSMM_DATATYPE_F32, LIBXSMM_DATATYPE_F32, LIBXSMM_DATATYPE_F32);
+	return XSMM_DISPATCH(shape,
+	        (libxsmm_bitfield)(flags | (use & ADD ? 0 : LIBXSMM_GEMM_FLAG_BETA_0)),
+	        LIBXSMM_GEMM_PREFETCH_NONE);
+#else
+	const float one = 1, beta = use & ADD ? 1.0f : 0.0f;
 	return libxsmm_smmdispatch(m, n, k, &lda, &ldb, &ldc, &one, &beta, &flags, NULL);
+#endif
+}
+
+static void multiply(kernel_function kernel, const float *a, const float *b, float *c)
+{
+#ifdef XSMM_DISPATCH
+	libxsmm_gemm_param args = {0};
+	args.a.primary = (void *)(uintptr_t)a;
+	args.b.primary = (void *)(uintptr_t)b;
+	args.c.primary = c;
+	kernel(&args);
+#else
+	kernel(a, b, c);
+#endif
 }
 
 static int prepare(const struct tk_problem *problem, const char *config, void **out,
@@ -103,7 +131,7 @@ static void run_tile(
 	        (i + p->tile_m > g->m ? BORDER_M : 0) | (j + p->tile_n > g->n ? BORDER_N : 0);
 	for (int64_t k = 0; k < g->k; k += p->block_k) {
 		const int last = k + p->block_k > g->k ? LAST_K : 0, add = k ? ADD : 0;
-		p->kernel[use | last | add](b + k * g->n + j,
+		multiply(p->kernel[use | last | add], b + k * g->n + j,
 		        a + (g->ta ? k * g->m + i : i * g->k + k), c + i * g->n + j);
 	}
 }
