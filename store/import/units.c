@@ -26,6 +26,8 @@ enum dimension {
 	GAIN
 };
 
+#define HOUR_S 3600
+
 /* The first letters of prefixes. */
 #define LARGE "kMGTPEK"
 #define SMALL "munp"
@@ -35,13 +37,15 @@ static const struct {
 	const char *prefixes;
 	enum dimension dimension;
 	double factor;
-	bool needs_prefix;
+	bool needs_prefix, has_case;
 } terms[] = {
         {"s|sec|second", SMALL, TIME, 1},
         {"min|minute", "", TIME, 60},
-        {"h|hr|hour", "", TIME, 3600},
-        {"d|day", "", TIME, 86400},
-        {"cycle|clk|clock", LARGE, CYCLE, 1},
+        {"hr|hour", "", TIME, 3600},
+        {"day", "", TIME, 86400},
+        {"h", "", TIME, 3600, .has_case = true},
+        {"d", "", TIME, 86400, .has_case = true},
+        {"cycle|cyc|clk|clock|tick", LARGE, CYCLE, 1},
         {"J|joule", SMALL LARGE, ENERGY, 1},
         {"Wh", SMALL LARGE, ENERGY, 3600},
         {"W|watt", SMALL LARGE, POWER, 1},
@@ -50,17 +54,17 @@ static const struct {
         {"bit", LARGE, BIT, 1},
         {"b", "KMGTPE", BIT, 1, .needs_prefix = true},
         {"alloc|allocation|malloc|instruction|insn|instr|inst|register|reg", LARGE, RESOURCE, 1},
-        {"error|failure|fault|page-fault|miss|misses|cache-miss|cache-misses|branch-miss|"
-         "branch-misses|spill|stall|conflict|context-switch|context-switches|mpki",
-                LARGE, FAULT, 1},
-        {"ops|fps|qps|tps|rps|pps|eps|iops|ips|ups|lups|cups|teps|hz", LARGE, RATE, 1},
+        {"error|failure|fault|miss|misses|spill|stall|conflict|switch|switches|mpki", LARGE, FAULT,
+                1},
+        {"ops|fps|qps|tps|rps|pps|eps|iops|ips|ups|lups|flups|cups|teps|sypd|hz", LARGE,
+                RATE, 1},
         {"op|iter|iteration|call|it", LARGE, CALL, 1},
         {"FLOPS", LARGE, FLOP_RATE, 1},
         {"FLOP", LARGE, FLOP, 1},
         {"bps", LARGE, BIT_RATE, 1},
         {"Bps", LARGE, BYTE_RATE, 1},
         {"x|\xc3\x97|speedup|speed-up|ipc", "", GAIN, 1},
-        {"cpi", "", CYCLE, 1},
+        {"cpi|cpb", "", CYCLE, 1},
 };
 
 static const struct {
@@ -108,6 +112,23 @@ static bool match_term(size_t term, const char *text, size_t len, bool is_exact,
 	return false;
 }
 
+static struct tk_import_term parse_term(const char *text, size_t len);
+
+/* "L1-dcache-load-misses", "peak MB", "speedup (x)": what is counted stands last. */
+static struct tk_import_term parse_last_word(const char *text, size_t len)
+{
+	struct tk_import_term found = {WORD, 1};
+	size_t at = len;
+
+	while (at && !strchr(" -_", text[at - 1]))
+		at--;
+	if (at && at < len)
+		found = parse_term(text + at, len - at);
+	if (found.dimension == FAULT || (found.dimension != WORD && at && text[at - 1] == ' '))
+		return found;
+	return (struct tk_import_term){WORD, 1};
+}
+
 static struct tk_import_term parse_term(const char *text, size_t len)
 {
 	struct tk_import_term found = {WORD, 1};
@@ -118,11 +139,12 @@ static struct tk_import_term parse_term(const char *text, size_t len)
 		len--;
 	for (int is_exact = 1; is_exact >= 0; is_exact--)
 		for (size_t i = 0; len && i < sizeof(terms) / sizeof(terms[0]); i++)
-			if (match_term(i, text, len, is_exact, &found.factor)) {
+			if ((is_exact || !terms[i].has_case) &&
+			        match_term(i, text, len, is_exact, &found.factor)) {
 				found.dimension = terms[i].dimension;
 				return found;
 			}
-	return (struct tk_import_term){WORD, 1};
+	return parse_last_word(text, len);
 }
 
 /* What stands between `text` and PER, and after it. False: there is no PER. */
@@ -158,17 +180,16 @@ static enum tk_better direction_alone(int what)
 /* Costs per piece of work are better when lower, work per cost when higher. */
 static enum tk_better direction_per(struct tk_import_term what, struct tk_import_term per)
 {
-	const bool is_long = per.dimension == TIME && per.factor >= 3600 && what.factor < 1;
-
 	if (what.dimension == FAULT)
 		return TK_BETTER_LOWER;
 	if (what.dimension >= RATE)
 		return TK_BETTER_HIGHER;
-	if (is_paid(what.dimension) && is_paid(per.dimension)) /* ns/day; J/s and $/h; ms/s */
-		return what.dimension == CYCLE || (what.dimension == TIME && is_long)
-		               ? TK_BETTER_HIGHER
-		       : what.dimension == TIME ? TK_BETTER_UNKNOWN
-		                                : TK_BETTER_LOWER;
+	if (what.dimension == TIME && per.dimension == TIME) /* simulated ns/day, h/ns; ms/s */
+		return per.factor >= HOUR_S    ? TK_BETTER_HIGHER
+		       : what.factor >= HOUR_S ? TK_BETTER_LOWER
+		                               : TK_BETTER_UNKNOWN;
+	if (is_paid(what.dimension) && is_paid(per.dimension)) /* cycles/s; J/s, $/h */
+		return what.dimension == CYCLE ? TK_BETTER_HIGHER : TK_BETTER_LOWER;
 	if (is_paid(per.dimension))
 		return TK_BETTER_HIGHER;
 	if (is_paid(what.dimension))

@@ -10,7 +10,8 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
     ('metric', 'series'), ('benchmark', 'series'), ('name', 'series'), ('value', 'value'), ('measurement', 'value'),
     ('day', 'time'), ('date', 'time'), ('time', 'time'), ('timestamp', 'time'), ('datetime', 'time'),
     ('commit', 'commit'), ('revision', 'commit'), ('rev', 'commit'), ('sha', 'commit'), ('hash', 'commit'),
-    ('unit', 'unit'), ('better', 'better')),
+    ('unit', 'unit'), ('better', 'better'), ('outcome', 'outcome'), ('status', 'outcome'), ('error', 'error'),
+    ('error_message', 'error')),
   heading AS MATERIALIZED (
     SELECT h.id AS i, h.key AS heading, '$."' || h.key || '"' AS path, iif(row_number() OVER (PARTITION BY role ORDER BY h.id) = 1, role, NULL)
       AS role FROM json_each((SELECT cells FROM csv LIMIT 1)) h LEFT JOIN known ON known.heading = lower(h.key)),
@@ -20,13 +21,14 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
   -- The first cell of a column of a wide file that is not empty decides what it is.
   col AS MATERIALIZED (
     SELECT i, heading, path, unit_in(heading) AS named_unit,
-      CASE WHEN role IS NOT NULL AND (is_long OR role NOT IN ('series', 'unit', 'better')) THEN role
+      CASE WHEN role IS NOT NULL AND (is_long OR role NOT IN ('series', 'unit', 'better', 'outcome', 'error')) THEN role
         WHEN is_long OR (SELECT real(cells ->> path) FROM csv WHERE cells ->> path <> '' LIMIT 1) IS NULL
           THEN 'extra' ELSE 'wide' END AS role FROM file, heading WHERE is_known),
   at AS MATERIALIZED (
     SELECT max(iif(role = 'time', path, NULL)) AS time, max(iif(role = 'commit', path, NULL)) AS rev,
       max(iif(role = 'series', path, NULL)) AS series, max(iif(role = 'unit', path, NULL)) AS unit,
-      max(iif(role = 'better', path, NULL)) AS better FROM col),
+      max(iif(role = 'better', path, NULL)) AS better, max(iif(role = 'outcome', path, NULL)) AS outcome,
+      max(iif(role = 'error', path, NULL)) AS error FROM col),
   -- Days are few (day 0: 2000-01-01), seconds since 1970 more, then milliseconds, microseconds.
   row AS MATERIALIZED (
     SELECT r.*, iif(at.time IS NULL, NULL, coalesce(CASE WHEN x IS NULL THEN iso_time(time_text)
@@ -34,7 +36,8 @@ WITH known(heading, role) AS (VALUES ('series_id', 'series'), ('series', 'series
         WHEN abs(x) > 1e11 THEN CAST(x / 1e3 AS INTEGER) ELSE CAST(x AS INTEGER) END,
       fail('"' || time_text || '" is not a time or a number of days', place || substr(at.time, 2)))) AS time_s,
       coalesce(nullif(cells ->> at.rev, ''), time_text, '') AS rev, cells ->> at.series AS series,
-      cells ->> at.unit AS unit, nullif(cells ->> at.better, '') AS better
+      cells ->> at.unit AS unit, nullif(cells ->> at.better, '') AS better, nullif(cells ->> at.error, '') AS error,
+      iif(lower(cells ->> at.outcome) IN ('', 'ok', 'success', 'passed', 'pass'), NULL, cells ->> at.outcome) AS outcome
     FROM at, (SELECT csv.*, cells ->> at.time AS time_text, real(cells ->> at.time) AS x FROM csv, at) r)
 SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS series,
   ifnull(unit, named_unit) AS unit,
@@ -43,6 +46,7 @@ SELECT iif(role = 'wide', heading, ifnull(nullif(series, ''), 'value')) AS serie
   iif(cells ->> path = '', NULL, coalesce(real(cells ->> path), fail('"' || (cells ->> path) ||
     '" is not a number', place || '.' || heading))) AS value, place || '.' || heading AS place,
   iif(role = 'wide', NULL, extra) AS attributes, iif(role = 'wide', extra, NULL) AS run_attributes,
-  rev AS revision, time_s AS time, line AS "order"
+  rev AS revision, time_s AS time, line AS "order", iif(coalesce(outcome, error) IS NULL, NULL, 'failed') AS outcome,
+  coalesce(error, outcome) AS message
 FROM (SELECT row.*, (SELECT nullif(json_group_object(e.heading, cells ->> e.path), '{}') FROM col e
   WHERE e.role = 'extra' AND cells ->> e.path <> '') AS extra FROM row) CROSS JOIN col WHERE role IN ('value', 'wide');
