@@ -232,17 +232,22 @@ static int clean_cache(const struct tk_config *config, struct tk_error *err)
 	return status ? status : print_count("removed", all - kept, err);
 }
 
+static int export_keys(
+        const struct tk_config *config, const char *const *keys, size_t count, struct tk_error *err)
+{
+	if (!count)
+		return tk_fail(err, TK_ENOTFOUND, "the cache has no such build");
+	TRY(tk_artifact_export(config->cache_dir, keys, opt.export_file, err));
+	return tk_signature_write(config->signing.key, opt.export_file, err);
+}
+
 static int export_cache(const struct tk_config *config, struct tk_error *err)
 {
 	char **keys;
 	size_t n, all;
 
 	TRY(find_keys(config, is_chosen, &keys, &n, &all, err));
-	int status =
-	        n ? tk_artifact_export(config->cache_dir, (const char **)keys, opt.export_file, err)
-	          : tk_fail(err, TK_ENOTFOUND, "the cache has no such build");
-	if (!status)
-		status = tk_signature_write(config->signing.key, opt.export_file, err);
+	int status = export_keys(config, (const char **)keys, n, err);
 	tk_names_free(keys, n);
 	return status ? status : print_count("packed", n, err);
 }
@@ -345,28 +350,16 @@ static int export_results(const struct tk_config *config, const struct result *r
 {
 	const char **keys = tk_calloc(count + 1, sizeof *keys);
 	size_t n = 0;
-	int status;
 
 	for (size_t i = 0; i < count; i++)
 		if (results[i].artifact && tk_build_status_is_usable(results[i].artifact->status))
 			keys[n++] = results[i].artifact->key;
-	status = tk_artifact_export(config->cache_dir, keys, opt.export_file, err);
+	int status = n ? export_keys(config, keys, n, err) : TK_OK;
 	free(keys);
-	TRY(status);
-	TRY(tk_signature_write(config->signing.key, opt.export_file, err));
-	tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
-	        opt.export_file);
-	return TK_OK;
-}
-
-static size_t count_usable(const struct result *results, size_t count)
-{
-	size_t usable = 0;
-
-	for (size_t i = 0; i < count; i++)
-		usable += results[i].artifact &&
-		          tk_build_status_is_usable(results[i].artifact->status);
-	return usable;
+	if (n && !status)
+		tk_log(TK_LOG_INFO, "export", NULL, "%zu build%s in %s", n, n == 1 ? "" : "s",
+		        opt.export_file);
+	return status;
 }
 
 static int build_all(const struct tk_globals *g, struct tk_error *err)
@@ -388,7 +381,7 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 	else
 		json_decref(rows);
 	const size_t failed = status ? 0 : print_failures(results, count);
-	if (!status && opt.export_file && count_usable(results, count))
+	if (!status && opt.export_file)
 		status = export_results(config, results, count, err);
 	for (size_t i = 0; i < count; i++)
 		tk_artifact_free(results[i].artifact);

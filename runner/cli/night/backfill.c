@@ -14,11 +14,6 @@
 
 /* ---- what both print ------------------------------------------------------------------------- */
 
-static const char *find_build_word(const struct tk_past *p)
-{
-	return p->build_failed ? "failed" : *p->code ? "yes" : "no";
-}
-
 static json_t *past_json(const struct tk_past_list *list, const struct tk_past *p)
 {
 	const struct tk_revision *r = &p->revision;
@@ -28,7 +23,10 @@ static json_t *past_json(const struct tk_past_list *list, const struct tk_past *
 	        "committed", tk_time_to_json(r->commit_time_s), "author", tk_json_text(r->author),
 	        "subject", tk_json_text(r->subject), "state", tk_past_state_words[p->state],
 	        "same_code_as", tk_json_text(same), "touches", tk_json_text(p->touched), "built",
-	        find_build_word(p), "code_hash", tk_json_text(p->code));
+	        p->build_failed ? "failed"
+	        : *p->code      ? "yes"
+	                        : "no",
+	        "code_hash", tk_json_text(p->code));
 }
 
 static const struct tk_column past_columns[] = {
@@ -154,34 +152,26 @@ static int check_backfill(struct tk_error *err)
 	                         "missing UPSTREAM; expected one of `upstreams` in tracker.yml");
 }
 
-/* "a and b" */
-static const char *name_upstreams(char *out, size_t size)
+static const char *name_upstreams(void)
 {
-	size_t len = 0;
-	snprintf(out, size, "%s", b.upstreams.count ? "" : "all upstreams");
-	for (size_t i = 0; i < b.upstreams.count && len < size; i++)
-		len += (size_t)snprintf(out + len, size - len, "%s%s",
-		        !i                           ? ""
-		        : i + 1 == b.upstreams.count ? " and "
-		                                     : ", ",
-		        b.upstreams.items[i]);
-	return out;
+	return b.upstreams.count == 1 ? b.upstreams.items[0]
+	       : b.upstreams.count    ? "several upstreams"
+	                              : "all upstreams";
 }
 
 static int build_only(
         const struct tk_globals *g, const struct tk_backfill_options *request, struct tk_error *err)
 {
 	struct tk_backfill_build_report built;
-	char names[256], partial[48] = "";
+	char partial[48] = "";
 
 	TRY(tk_backfill_export(g->config, request, b.export_file, &built, err));
 	if (built.partial)
 		snprintf(partial, sizeof partial, ", %zu without all kernels", built.partial);
 	printf("backfill: packed %zu of %zu revision%s of %s into %s (%zu from the cache, %zu "
 	       "failed%s)\n",
-	        built.built, built.revisions, built.revisions == 1 ? "" : "s",
-	        name_upstreams(names, sizeof names), b.export_file, built.cached, built.failed,
-	        partial);
+	        built.built, built.revisions, built.revisions == 1 ? "" : "s", name_upstreams(),
+	        b.export_file, built.cached, built.failed, partial);
 	return built.failed || built.partial ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
@@ -195,19 +185,16 @@ static int measure(
 	        .observer = tk_progress_observer(progress),
 	        .publisher = b.no_site ? NULL : &publisher};
 	struct tk_night_report report;
-	char names[256], left_out[200] = "";
+	const char *names = name_upstreams();
+	char left_out[200] = "";
 	int status = tk_backfill_run(g->config, g->store, &night, request, &report, err);
 
 	tk_progress_free(progress);
-	if (status == TK_ECANCELED)
-		tk_fail(err, TK_ECANCELED,
-		        "stopped; finished nights are kept, the same command continues");
-	else if (status == TK_ENOSPC || status == TK_EBUSY)
+	if (status == TK_ECANCELED || status == TK_ENOSPC || status == TK_EBUSY)
 		tk_fail(err, status, "%s; finished nights are kept, the same command continues",
-		        err->message);
+		        status == TK_ECANCELED ? "stopped" : err->message);
 	if (status)
 		return status;
-	name_upstreams(names, sizeof names);
 	if (report.same_code)
 		snprintf(left_out, sizeof left_out,
 		        "; %zu more with the same machine code as the one before",
@@ -290,11 +277,22 @@ static int print_plan(const struct tk_globals *g, const struct tk_backfill_optio
 		printf("%zu of %zu revisions to measure: %zu build%s (%s), %zu %s%s (%s)\n",
 		        cost.nights, list.count, cost.builds, cost.builds == 1 ? "" : "s",
 		        format_cost(cost.build_s, builds), cost.nights,
-		        request->newest ? "upstream" : "night", cost.nights == 1 ? "" : "s",
-		        format_cost(cost.night_s, nights));
+		        !request->newest   ? "night"
+		        : request->commits ? "upstream"
+		                           : "revision",
+		        cost.nights == 1 ? "" : "s", format_cost(cost.night_s, nights));
 	}
 	tk_past_list_free(&list);
 	return status;
+}
+
+int tk_night_plan_print_range(struct tk_globals *g, const char *upstream, const char *from,
+        const char *to, struct tk_error *err)
+{
+	char *names[] = {(char *)upstream, NULL};
+	const struct tk_backfill_options request = {
+	        .upstreams = names, .since_rev = from, .until_rev = to, .newest = true};
+	return print_plan(g, &request, false, err);
 }
 
 int tk_night_plan_print_newest(struct tk_globals *g, const char *upstream, struct tk_error *err)

@@ -6,6 +6,8 @@
 #include "base/process.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/night/night_report.h"
+#include "cli/table.h"
 #include "config/config.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_compare.h"
@@ -84,6 +86,7 @@ static struct {
 	const char *series; /* or an alert */
 	const char *good, *bad, *rev;
 	int64_t budget_s;
+	bool dry_run;
 } o;
 
 static const struct tk_option bisect_options[] = {
@@ -92,6 +95,9 @@ static const struct tk_option bisect_options[] = {
         {TK_OPT_NUMBER("budget", 't', "TIME", TK_QUANTITY_DURATION, 0, 1e9, &o.budget_s,
                 "Spend at most TIME, for instance 2h (default: no limit); the same command "
                 "continues")},
+        {TK_OPT_FLAG("dry-run", 0, &o.dry_run,
+                "List the range and what building all of it takes; a search builds and compares "
+                "about log2 of them")},
         {TK_OPT_TEXT("good", 'g', "REVISION", &o.good,
                 "Search after REVISION (default: from the alert)")},
         {TK_OPT_ARGUMENT(&o.series, "missing SERIES or ALERT")},
@@ -177,6 +183,15 @@ static bool is_in_git(const struct tk_config *c, const char *upstream)
 	return !u || u->kind != TK_UPSTREAM_PACKAGE;
 }
 
+static int print_range(
+        struct tk_globals *g, const struct tk_bisect_request *q, struct tk_error *err)
+{
+	json_auto_t *row = NULL;
+	TRY(tk_records_select_one(g->store, "SELECT upstream FROM series_v WHERE id = ?1",
+	        TK_ARGS(q->series_id), &row, err));
+	return tk_night_plan_print_range(g, tk_record_text(row, "upstream"), q->good, q->bad, err);
+}
+
 static int run_bisect(struct tk_globals *g, struct tk_error *err)
 {
 	struct tk_series_ref named;
@@ -185,18 +200,17 @@ static int run_bisect(struct tk_globals *g, struct tk_error *err)
 	tk_cancel_install_handlers();
 	TRY(tk_series_ref_resolve(g->store, o.series, &named, err));
 	TRY(find_range(&named, &q, err));
+	if (o.dry_run)
+		return print_range(g, &q, err);
 	struct tk_progress *progress = tk_progress_new(g);
 	struct tk_night_options night = {
 	        .program = g->program, .observer = tk_progress_observer(progress)};
 	int status = tk_bisect_run(g->config, g->store, &night, &q, &r, err);
 	tk_progress_free(progress);
-	if (status == TK_ECANCELED)
-		tk_fail(err, TK_ECANCELED,
-		        "stopped; builds and pairs so far are kept, the same command continues");
-	else if (status == TK_ENOSPC)
-		tk_fail(err, TK_ENOSPC,
+	if (status == TK_ECANCELED || status == TK_ENOSPC)
+		tk_fail(err, status,
 		        "%s; builds and pairs so far are kept, the same command continues",
-		        err->message);
+		        status == TK_ECANCELED ? "stopped" : err->message);
 	if (status)
 		return status;
 	print_result(&r);

@@ -10,6 +10,10 @@ struct tk_globals;
  * measuring them takes. Opens what it needs. */
 int tk_night_plan_print_newest(struct tk_globals *g, const char *upstream, struct tk_error *err);
 
+/* The same of a range, both ends included; everything is open. */
+int tk_night_plan_print_range(struct tk_globals *g, const char *upstream, const char *from,
+        const char *to, struct tk_error *err);
+
 /* tk_night_publisher.publish; arg: the configuration. */
 int tk_night_report_publish(
         void *arg, struct tk_store *store, char *index_path, struct tk_error *err);
