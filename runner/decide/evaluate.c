@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "decide/internal.h"
+#include "decide/rules/witness.h"
 #include "stats/compare.h"
 #include "stats/summary.h"
 
@@ -16,17 +17,22 @@
  *
  * Only series whose machine code has not changed since their baseline show it: when all kernels of
  * a library became slower together, that is a regression. Of a control and the median of the other
- * series, the smaller shift counts. */
+ * series, the smaller shift counts.
+ *
+ * Imported histories do not know the code of their nights. There all series show it, unless flat
+ * ones among them show that it is not the machine's (rules/witness.h). */
 
 #define SERIES_MIN 5        /* fewer unchanged series have no meaningful median */
+#define UNKNOWN_CODE_MIN 8  /* and fewer of unknown code */
 #define SHIFT_MIN 0.003     /* smaller shifts are not corrected */
 #define MEDIAN_ERROR 1.2533 /* standard error of a median in units of that of a mean */
 
-/* What one case shows of one night of the range that measured the code of its baseline. */
+/* What one case shows of one night of the range that is not known to have measured other code than
+ * its baseline. */
 struct entry {
 	int64_t device_id, night_id;
-	double change;
-	bool control;
+	struct tk_move move;
+	bool control, unchanged;
 };
 
 /* Of entries and of shifts: both begin with these two ids. */
@@ -46,24 +52,46 @@ struct collection {
 	size_t *first, *count; /* of each case: where its entries are, and how many */
 };
 
+/* The median absolute deviation from a median, as a standard deviation; x is overwritten. */
+static double spread_about(double *x, size_t n, double median)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = fabs(x[i] - median);
+	return MAD_TO_SD * tk_median(x, n);
+}
+
+/* The same of the newest points that a level is estimated from. */
+static double deviation(const double *y, size_t n, double level)
+{
+	const size_t count = n < TK_LEVEL_POINTS_MAX ? n : TK_LEVEL_POINTS_MAX;
+	double work[TK_LEVEL_POINTS_MAX];
+
+	memcpy(work, y + (n - count), count * sizeof *work);
+	return spread_about(work, count, level);
+}
+
 static void collect(struct collection *e, size_t n)
 {
 	struct tk_analysis *c = e->c;
 	struct tk_series_case *k = &c->at[n];
 	const uint32_t window = c->options.window;
 	const size_t from = k->range - k->base > window ? k->range - window : k->base;
-	const double level = tk_level_estimate(k->y + from, k->range - from);
+	const double level = tk_level_estimate(k->y + from, k->range - from),
+	             sd = deviation(k->y + from, k->range - from, level);
+	bool is_new = false;
 
 	for (size_t i = k->range, next; i < k->count; i = next) {
 		for (next = i; next < k->count && k->points[next].night_id == k->points[i].night_id;
 		        next++)
 			;
 		k->unchanged = tk_series_case_is_same_code(c, k, k->range - 1, i);
-		if (k->unchanged)
+		is_new |= tk_series_case_is_new_build(c, k, i);
+		if (k->unchanged || !is_new)
 			e->at[e->first[n] + e->count[n]++] =
 			        (struct entry){k->device->id, k->points[i].night_id,
-			                tk_level_estimate(k->y + i, next - i) - level,
-			                k->series->role == TK_ROLE_CONTROL};
+			                {tk_level_estimate(k->y + i, next - i) - level,
+			                        tk_move_error(sd, k->range - from, next - i)},
+			                k->series->role == TK_ROLE_CONTROL, k->unchanged};
 	}
 }
 
@@ -97,38 +125,70 @@ static size_t collect_all(struct tk_analysis *c, struct entry *at)
 	return total;
 }
 
-/* The median absolute deviation from a median, as a standard deviation; x is overwritten. */
-static double spread_about(double *x, size_t n, double median)
+/* By the series of unchanged code, the first n of them. */
+static void find_known_shift(
+        const struct entry *e, size_t n, double *work, struct tk_common_mode_shift *s)
 {
-	for (size_t i = 0; i < n; i++)
-		x[i] = fabs(x[i] - median);
-	return MAD_TO_SD * tk_median(x, n);
-}
-
-static struct tk_common_mode_shift shift_of(
-        const struct entry *e, size_t n, double min_effect, double *work)
-{
-	struct tk_common_mode_shift s = {
-	        .device_id = e->device_id, .night_id = e->night_id, .series = n};
 	double control = 0, median, spread;
 
 	for (size_t i = 0; i < n; i++)
 		if (e[i].control)
-			work[s.controls++] = e[i].change;
-	control = tk_median(work, s.controls);
+			work[s->controls++] = e[i].move.change;
+	control = tk_median(work, s->controls);
 	for (size_t i = 0; i < n; i++)
-		work[i] = e[i].change;
+		work[i] = e[i].move.change;
 	median = tk_median(work, n);
 	spread = spread_about(work, n, median);
-	s.shift = median;
-	s.se = MEDIAN_ERROR * spread / sqrt((double)n);
+	s->series = n;
+	s->shift = median;
+	s->se = MEDIAN_ERROR * spread / sqrt((double)n);
 	if (n < SERIES_MIN) {
-		s.shift = s.controls ? control : 0;
-		s.se = TK_NOISE_DEFAULT;
-	} else if (s.controls) {
-		s.shift = control * median > 0 ? copysign(fmin(fabs(control), fabs(median)), median)
-		                               : 0;
+		s->shift = s->controls ? control : 0;
+		s->se = TK_NOISE_DEFAULT;
+	} else if (s->controls) {
+		s->shift = control * median > 0
+		                   ? copysign(fmin(fabs(control), fabs(median)), median)
+		                   : 0;
 	}
+}
+
+/* By all series, none of which flat ones clear the machine of. */
+static void find_unknown_shift(
+        const struct entry *e, size_t n, double *work, struct tk_common_mode_shift *s)
+{
+	struct tk_move *moves = tk_malloc(n * sizeof *moves);
+
+	for (size_t i = 0; i < n; i++) {
+		moves[i] = e[i].move;
+		work[i] = e[i].move.change;
+	}
+	const double median = tk_median(work, n);
+
+	s->series = n;
+	s->unknown_code = true;
+	s->shift = tk_moves_have_flat(moves, n, median) ? 0 : median;
+	s->se = MEDIAN_ERROR * spread_about(work, n, median) / sqrt((double)n);
+	free(moves);
+}
+
+static struct tk_common_mode_shift shift_of(
+        struct entry *e, size_t n, double min_effect, double *work)
+{
+	struct tk_common_mode_shift s = {.device_id = e->device_id, .night_id = e->night_id};
+	size_t unchanged = 0, controls = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (e[i].unchanged) {
+			const struct entry known = e[i];
+
+			controls += known.control;
+			e[i] = e[unchanged];
+			e[unchanged++] = known;
+		}
+	if (controls || unchanged >= SERIES_MIN || n < UNKNOWN_CODE_MIN)
+		find_known_shift(e, unchanged, work, &s);
+	else
+		find_unknown_shift(e, n, work, &s);
 	s.significant = fabs(s.shift) >
 	                fmax(TK_NOISE_STANDARD_ERRORS * s.se, fmax(SHIFT_MIN, min_effect / 4));
 	return s;

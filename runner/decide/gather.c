@@ -140,6 +140,9 @@ static void gather_step(
 	} else if (tk_evidence_is_suggestive(
 	                   e, &e->raw.best)) { /* reading it for others would be wasted */
 		e->raw_step.levels = e->raw.best;
+		e->raw_step.threshold = e->step.threshold;
+		e->raw_step.q = k->q;
+		tk_step_evidence_describe(set, k, &e->raw_step);
 		tk_step_evidence_add_context(set, k, &e->raw_step);
 	}
 	e->ab = tk_series_case_evaluate_ab(set, k, &e->step.levels);

@@ -137,6 +137,7 @@ struct tk_common_mode_shift {
 	int64_t device_id, night_id;
 	double shift, se;        /* logarithm */
 	size_t series, controls; /* that show it */
+	bool unknown_code;       /* of series whose code is not known, as in imported histories */
 	bool significant;
 };
 
@@ -256,6 +257,9 @@ void tk_evidence_gather(
  * The points `a` and `b` have the same code. */
 bool tk_series_case_is_same_code(
         const struct tk_analysis *set, const struct tk_series_case *k, size_t a, size_t b);
+/* Code known to be new, or a build after nights of one, came in at a split. */
+bool tk_series_case_is_new_build(
+        const struct tk_analysis *set, const struct tk_series_case *k, size_t split);
 /* Where the level before a split begins. */
 size_t tk_series_case_base(
         const struct tk_analysis *set, const struct tk_series_case *k, size_t split);

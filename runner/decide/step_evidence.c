@@ -182,6 +182,14 @@ static bool is_rare_build(const struct tk_series_case *k, size_t split)
 	return rare;
 }
 
+bool tk_series_case_is_new_build(
+        const struct tk_analysis *set, const struct tk_series_case *k, size_t split)
+{
+	return is_rare_build(k, split) ||
+	       tk_catalog_is_new_code(&set->catalog, k->points[split - 1].build_id,
+	               k->points[split].build_id, k->series->backend);
+}
+
 static void compare_code(
         const struct tk_analysis *set, const struct tk_series_case *k, struct tk_step_evidence *s)
 {
@@ -191,9 +199,7 @@ static void compare_code(
 	for (size_t i = split + 1; s->same_code && i < k->count; i++)
 		s->same_code = tk_series_case_is_same_code(set, k, split - 1, i);
 	s->new_code = !tk_series_case_is_same_code(set, k, split - 1, k->count - 1);
-	s->is_new_build = is_rare_build(k, split) ||
-	                  tk_catalog_is_new_code(&set->catalog, k->points[split - 1].build_id,
-	                          k->points[split].build_id, k->series->backend);
+	s->is_new_build = tk_series_case_is_new_build(set, k, split);
 }
 
 void tk_step_evidence_describe(
@@ -220,6 +226,7 @@ static void gather_shared_shift(
 	        .significant = shift->significant,
 	        .series = shift->series,
 	        .controls = shift->controls,
+	        .unknown_code = shift->unknown_code,
 	        .shift = shift->shift,
 	        .remaining = tk_level_estimate(k->adjusted_y + split, k->count - split) -
 	                     tk_level_estimate(k->adjusted_y + base, split - base)};
@@ -230,6 +237,7 @@ void tk_step_evidence_add_context(
 {
 	const size_t split = s->levels.split;
 
+	s->start_s = k->points[split].as_of_s;
 	gather_shared_shift(set, k, s);
 	tk_catalog_diff_environments(&set->catalog, k->points[split - 1].environment_id,
 	        k->points[split].environment_id, s->environment.text, sizeof s->environment.text,

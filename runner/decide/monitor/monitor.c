@@ -168,31 +168,26 @@ static bool is_convincing(const struct tk_monitor *m, const struct monitored_ser
 	return s->candidate.log_lr >= TK_MONITOR_LOG_LR_MIN && s->q <= m->options.fdr;
 }
 
-/* Accepts the candidates of the night that are expected or convincing. */
+/* Accepts the candidates of the night that are convincing, or expected and the machine's. */
 static void decide(struct tk_monitor *m, struct tk_monitor_events *events)
 {
-	struct monitored_series **accepted = tk_malloc((m->count + 1) * sizeof(*accepted)),
-	                        **asked = tk_malloc((m->count + 1) * sizeof(*asked));
-	size_t accepted_count = 0, asked_count = 0;
+	struct monitored_series **asked = tk_malloc((m->count + 1) * sizeof(*asked));
+	size_t count = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
 		struct monitored_series *s = &m->series[i];
 
-		if (!s->tonight)
-			continue;
-		s->is_machines = is_expected(m, s);
-		if (!s->is_machines && !is_convincing(m, s))
-			continue;
-		accepted[accepted_count++] = s;
-		if (!s->is_machines)
-			asked[asked_count++] = s;
+		s->is_machines = false;
+		s->is_expected = s->tonight && is_expected(m, s);
+		if (s->is_expected || (s->tonight && is_convincing(m, s)))
+			asked[count++] = s;
 	}
-	if (asked_count)
-		tk_monitor_find_machine_steps(m, asked, asked_count);
-	for (size_t i = 0; i < accepted_count; i++)
-		accept(accepted[i], events);
+	if (count)
+		tk_monitor_find_machine_steps(m, asked, count);
+	for (size_t i = 0; i < count; i++)
+		if (asked[i]->is_machines || is_convincing(m, asked[i]))
+			accept(asked[i], events);
 	free(asked);
-	free(accepted);
 }
 
 static bool has_young_series(const struct tk_monitor *m)

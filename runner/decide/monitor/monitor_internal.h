@@ -37,6 +37,7 @@ struct monitored_series {
 	bool tonight; /* it has a point */
 	struct tk_changepoint_candidate candidate;
 	double q;
+	bool is_expected; /* the environment changed where the candidate steps */
 	bool is_machines; /* the candidate is accepted, and is a step of the machine */
 };
 
@@ -47,6 +48,7 @@ struct tk_monitor {
 	size_t *index; /* 1 + index in `series`, by id; 0: none */
 	size_t index_size;
 	double *work;   /* 2 * capacity */
+	bool restless;  /* of this night: families of its series stepped often lately */
 	size_t longest; /* points of a series, at most */
 };
 
@@ -77,7 +79,8 @@ void tk_monitor_reserve(struct tk_monitor *m, struct monitored_series *s, size_t
 int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *points,
         size_t count, struct tk_error *err);
 /* Sets is_machines of series with a candidate: it is a step of the machine where most of the other
- * series shifted as much, or many made the same step. */
+ * series shifted as much, or where many made the same step, or the environment changed, and flat
+ * series do not show that it was the code. */
 void tk_monitor_find_machine_steps(
         const struct tk_monitor *m, struct monitored_series *const *asked, size_t count);
 

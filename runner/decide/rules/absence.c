@@ -290,16 +290,6 @@ static bool is_shared_step(const struct tk_evidence *e)
 	return e->monitor.machine_step.exists;
 }
 
-static void add_shared_step(const struct tk_evidence *e, struct tk_verdict *v)
-{
-	const struct tk_monitor_step *step = &e->monitor.machine_step;
-	const struct tk_fact fact = {.kind = TK_FACT_SHARED_STEP,
-	        .time_s = step->first_s,
-	        .number = {step->after / step->before - 1}};
-
-	tk_verdict_add_fact(v, fact, NULL);
-}
-
 static bool is_changed_before(const struct tk_evidence *e)
 {
 	return e->adjusted.earlier;
@@ -343,6 +333,11 @@ static bool is_shared_shift(const struct tk_evidence *e)
 {
 	return tk_evidence_is_suggestive(e, &e->raw.best) && e->raw_step.shared.exists &&
 	       e->raw_step.shared.significant;
+}
+
+static void set_raw_step(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_set_levels(&e->raw_step, v);
 }
 
 static void add_shared_shift(const struct tk_evidence *e, struct tk_verdict *v)
@@ -428,13 +423,13 @@ const struct tk_rule tk_rules_steady[] = {
         {TK_RULE_RETRACTED, is_retracted, tk_verdict_set_step, TK_VERDICT_SAME,
                 .decide = decide_retracted},
         {TK_RULE_SHARED_STEP, is_shared_step, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
-                .decide = add_shared_step},
+                .decide = tk_verdict_add_shared_step},
         {TK_RULE_CHANGED_BEFORE, is_changed_before, tk_verdict_set_step, TK_VERDICT_SAME,
                 .decide = add_changed_before},
         {TK_RULE_BACK, is_back, tk_verdict_set_step, TK_VERDICT_RECOVERED, .decide = add_back},
         {TK_RULE_FIXED, is_fixed, tk_verdict_set_step, TK_VERDICT_FIXED,
                 .decide = add_outcome_before},
-        {TK_RULE_SHARED_SHIFT, is_shared_shift, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
+        {TK_RULE_SHARED_SHIFT, is_shared_shift, set_raw_step, TK_VERDICT_ENVIRONMENT,
                 .decide = add_shared_shift},
         {TK_RULE_BELOW_FLOOR, is_below_floor, tk_verdict_set_step, TK_VERDICT_SAME,
                 .decide = add_floor},

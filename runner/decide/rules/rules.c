@@ -136,12 +136,30 @@ void tk_verdict_add_alert_fact(
 
 /* ---- context ---- */
 
+static void add_step_together(int64_t time_s, double change, struct tk_verdict *v)
+{
+	tk_verdict_add_fact(v,
+	        (struct tk_fact){.kind = TK_FACT_SHARED_STEP, .time_s = time_s, .number = {change}},
+	        NULL);
+}
+
+void tk_verdict_add_shared_step(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	const struct tk_monitor_step *step = &e->monitor.machine_step;
+
+	add_step_together(step->first_s, step->after / step->before - 1, v);
+}
+
 void tk_verdict_add_shared_shift(const struct tk_step_evidence *s, struct tk_verdict *v)
 {
 	const struct tk_shared_shift_evidence *shared = &s->shared;
 
 	if (!shared->exists || !shared->significant)
 		return;
+	if (shared->unknown_code) {
+		add_step_together(s->start_s, expm1(shared->shift), v);
+		return;
+	}
 	tk_verdict_add_fact(v,
 	        (struct tk_fact){.kind = TK_FACT_SHARED_SHIFT,
 	                .number = {(double)shared->series, (double)shared->controls,

@@ -77,10 +77,10 @@ struct tk_run_evidence {
 /* The change that the series of a device share on one night. */
 struct tk_shared_shift_evidence {
 	bool exists, significant;
-	size_t series,
-	        controls; /* series of unchanged code that show it; control series among them */
-	double shift;     /* logarithm */
-	double remaining; /* the step of this series without it, logarithm */
+	bool unknown_code;       /* else it is of series with unchanged code */
+	size_t series, controls; /* that show it; control series among them */
+	double shift;            /* logarithm */
+	double remaining;        /* the step of this series without it, logarithm */
 };
 
 struct tk_environment_evidence {
@@ -177,9 +177,7 @@ struct tk_evidence {
 	bool is_step;    /* `step` is a change of the level; else the whole range against before */
 	bool by_monitor; /* it is the monitor's step */
 	struct tk_step_evidence step;
-	struct tk_step_evidence
-	        /* the best step of `raw`: only its shared shift and environment are set */
-	        raw_step;
+	struct tk_step_evidence raw_step; /* the best step of `raw` */
 
 	struct tk_ab_result ab;
 	bool has_code_step; /* `step` joins equal code, and A/B runs found a change: */
@@ -254,6 +252,7 @@ void tk_verdict_add_alert_fact(
 
 /* What happened on the night of a step. */
 void tk_verdict_add_shared_shift(const struct tk_step_evidence *s, struct tk_verdict *v);
+void tk_verdict_add_shared_step(const struct tk_evidence *e, struct tk_verdict *v);
 void tk_verdict_add_environment(const struct tk_step_evidence *s, struct tk_verdict *v);
 void tk_verdict_add_outcome(
         const struct tk_run_evidence *run, enum tk_fact_kind kind, struct tk_verdict *v);

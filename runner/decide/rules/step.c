@@ -72,6 +72,15 @@ static bool is_too_early(const struct tk_evidence *e)
 	       !e->step.same_code_at_step && !e->step.is_new_build;
 }
 
+/* Nor will it: the other series of the machine made the step too. */
+static bool is_shared_step(const struct tk_evidence *e)
+{
+	const struct tk_monitor_step *step = &e->monitor.machine_step;
+
+	return is_too_early(e) && step->exists &&
+	       log(step->after / step->before) * (e->step.levels.after - e->step.levels.before) > 0;
+}
+
 static void add_too_early(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	tk_verdict_add_number(v, TK_FACT_TOO_EARLY, e->step.change.value, (double)e->step.nights);
@@ -125,11 +134,13 @@ static void decide_unchanged_code(const struct tk_evidence *e, struct tk_verdict
 	                   : TK_VERDICT_UNSURE;
 }
 
+/* The monitor reports a step of its own only where flat series clear the environment. */
 static bool can_separate(const struct tk_evidence *e)
 {
 	const struct tk_shared_shift_evidence *s = &e->step.shared;
 
-	return s->exists && (s->controls || s->series >= SEPARABLE_SERIES);
+	return e->by_monitor ||
+	       (s->exists && !s->unknown_code && (s->controls || s->series >= SEPARABLE_SERIES));
 }
 
 static bool is_other_environment(const struct tk_evidence *e)
@@ -220,6 +231,8 @@ const struct tk_rule tk_rules_step[] = {
                 .decide = decide_back_again},
         {TK_RULE_MACHINE_MOVED_ALONE, only_machine_moved, tk_verdict_set_step,
                 TK_VERDICT_ENVIRONMENT, .decide = decide_only_machine},
+        {TK_RULE_SHARED_STEP, is_shared_step, tk_verdict_set_step, TK_VERDICT_ENVIRONMENT,
+                .decide = tk_verdict_add_shared_step},
         {TK_RULE_TOO_EARLY, is_too_early, tk_verdict_set_step, TK_VERDICT_UNSURE, true, false,
                 add_too_early},
         {TK_RULE_FEW_NIGHTS, has_few_nights, tk_verdict_set_step, TK_VERDICT_UNSURE, true, false,
