@@ -53,6 +53,21 @@ static inline union blas_scalar blas_scalar(uint32_t acc, double value)
 #include "../cuda/cublas_handle.h"
 #endif
 
+/* Defines prefix_open and prefix_close of a context with the members `gpu` and `blas`; `stop` closes
+ * what it has besides. */
+#define BLAS_CONTEXT(prefix, stop) \
+	static int prefix##_blas_open(struct tk_backend_ctx *ctx, const struct tk_open_args *args, \
+	        struct tk_abi_error *err) \
+	{ \
+		return blas_open(&ctx->blas, &ctx->gpu, args, err); \
+	} \
+	static void prefix##_blas_close(struct tk_backend_ctx *ctx) \
+	{ \
+		blas_close(&ctx->blas); \
+		stop(ctx); \
+	} \
+	GPU_CONTEXT_WITH(prefix, prefix##_blas_open, prefix##_blas_close)
+
 static inline void blas_clear_plan(struct blas *b)
 {
 	b->current = NULL;

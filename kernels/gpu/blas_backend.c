@@ -20,19 +20,12 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-static int start(
-        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
+static void free_solutions(struct tk_backend_ctx *ctx)
 {
-	return blas_open(&ctx->blas, &ctx->gpu, args, err);
-}
-
-static void stop(struct tk_backend_ctx *ctx)
-{
-	blas_close(&ctx->blas);
 	free(ctx->solutions);
 }
 
-GPU_CONTEXT_WITH(backend, start, stop)
+BLAS_CONTEXT(backend, free_solutions)
 
 /* Inputs, accumulator and results that there are kernels for (cuBLAS documentation, section 2.8.13;
  * rocBLAS documentation, "rocblas_gemm_ex"). */

@@ -24,18 +24,7 @@ struct tk_plan {
 	struct bound bound[];
 };
 
-static int start(
-        struct tk_backend_ctx *ctx, const struct tk_open_args *args, struct tk_abi_error *err)
-{
-	return blas_open(&ctx->blas, &ctx->gpu, args, err);
-}
-
-static void stop(struct tk_backend_ctx *ctx)
-{
-	blas_close(&ctx->blas);
-}
-
-GPU_CONTEXT_WITH(backend, start, stop)
+BLAS_CONTEXT(backend, context_stop_none)
 
 static int backend_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)

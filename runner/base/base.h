@@ -117,6 +117,11 @@ char *tk_sprintf(const char *fmt, ...)
 char *tk_vsprintf(const char *fmt, va_list args)
         __attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
+static inline bool tk_has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 /* p, or the end of the process where p is NULL: for allocations of libraries. */
 void *tk_check_memory(void *p) __attribute__((returns_nonnull));
 

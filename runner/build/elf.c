@@ -5,11 +5,6 @@
 #include <gelf.h>
 #include <unistd.h>
 
-static bool has_prefix(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* The next section of a type, with its header; scn NULL: the first. NULL: no more. */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *scn, uint32_t type, GElf_Shdr *sh)
 {
@@ -74,7 +69,7 @@ static bool classify_section(Elf *elf, const GElf_Shdr *sh, enum tk_elf_kind *ki
 	if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_ALLOC))
 		return false;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (has_prefix(name, kinds[i].prefix)) {
+		if (tk_has_prefix(name, kinds[i].prefix)) {
 			*kind = kinds[i].kind;
 			return is_code == (*kind == TK_ELF_CODE);
 		}
@@ -173,7 +168,8 @@ static void read_symbol_tables(struct tk_elf *e, uint32_t type)
 			struct tk_elf_symbols *to =
 			        gelf_getsym(data, (int)i, &sym) ? find_list(e, &sym) : NULL;
 			const char *name = to ? elf_strptr(e->elf, sh.sh_link, sym.st_name) : NULL;
-			if (name && *name && !has_prefix(name, ".L.str")) /* LLVM: unnamed texts */
+			if (name && *name &&
+			        !tk_has_prefix(name, ".L.str")) /* LLVM: unnamed texts */
 				to->list[to->count++] = (struct tk_elf_symbol){sym.st_value,
 				        sym.st_size, tk_stable_name(name), type == SHT_DYNSYM};
 		}
@@ -256,7 +252,8 @@ static void describe_target(const struct tk_elf *e, Elf_Data *symbols, const GEl
 		return;
 	}
 	const char *name = elf_strptr(e->elf, sh->sh_link, sym.st_name);
-	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name && !has_prefix(name, ".L")) {
+	if (GELF_ST_TYPE(sym.st_info) != STT_SECTION && name && *name &&
+	        !tk_has_prefix(name, ".L")) {
 		f->target = tk_stable_name(name);
 		f->target[tk_elf_stem_length(f->target)] = '\0';
 		return;

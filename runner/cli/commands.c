@@ -398,16 +398,18 @@ int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err)
 	return TK_OK;
 }
 
+char *tk_plain_vsprintf(const char *fmt, va_list args)
+{
+	char *text = tk_vsprintf(fmt, args);
+	tk_text_sanitize(text, "", '?');
+	return text;
+}
+
 void tk_print_line(FILE *out, const char *fmt, ...)
 {
 	va_list ap;
-	char *text;
-
 	va_start(ap, fmt);
-	text = tk_vsprintf(fmt, ap);
+	AUTO_TEXT text = tk_plain_vsprintf(fmt, ap);
 	va_end(ap);
-	tk_text_sanitize(text, "", '?');
-	fputs(text, out);
-	fputc('\n', out);
-	free(text);
+	fprintf(out, "%s\n", text);
 }

@@ -106,7 +106,9 @@ json_t *tk_json_counts(const struct tk_vocabulary *words, const size_t *counts);
 int tk_json_write(json_t *json, size_t flags, FILE *out, struct tk_error *err);
 /* Writes what was made in memory to `out`. */
 int tk_markup_write(const struct tk_buf *b, FILE *out, struct tk_error *err);
-/* Prints one line: a control character of its texts becomes '?'. */
+/* tk_vsprintf() for a terminal: a control character of its texts becomes '?'. */
+char *tk_plain_vsprintf(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+/* Prints one such line. */
 void tk_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- progress ---------------------------------------------------------------------------------

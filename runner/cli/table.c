@@ -111,12 +111,10 @@ void tk_table_set_cell(struct tk_table *t, const char *column, const char *fmt, 
 	const size_t i = column_index(t, column), old = t->states[i].width;
 	struct column_state *c = &t->states[i];
 	va_list ap;
-	char *text;
 
 	va_start(ap, fmt);
-	text = tk_vsprintf(fmt, ap);
+	char *text = tk_plain_vsprintf(fmt, ap);
 	va_end(ap);
-	tk_text_sanitize(text, "", '?');
 	make_plain(text);
 	if (!t->columns[i].name || scols_line_refer_data(t->line, i, text) != 0) {
 		t->failed = true;

@@ -12,15 +12,10 @@
 
 /* ---- what the user wrote ---- */
 
-static bool has_prefix(const char *s, const char *prefix)
-{
-	return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_folder(const char *spec)
 {
-	return *spec == '/' || has_prefix(spec, "./") || has_prefix(spec, "../") ||
-	       has_prefix(spec, "~/") || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
+	return *spec == '/' || tk_has_prefix(spec, "./") || tk_has_prefix(spec, "../") ||
+	       tk_has_prefix(spec, "~/") || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
 }
 
 /* Wrong input of the user, whatever layer found it. */
@@ -41,9 +36,9 @@ static char *find_worktree(
 {
 	if (strcmp(spec, WORKTREE) != 0)
 		return tk_path_resolve(".", spec);
-	if (strstr(repo->url, "://") && !has_prefix(repo->url, "file://"))
+	if (strstr(repo->url, "://") && !tk_has_prefix(repo->url, "file://"))
 		return NULL;
-	const char *path = has_prefix(repo->url, "file://") ? repo->url + 7 : repo->url;
+	const char *path = tk_has_prefix(repo->url, "file://") ? repo->url + 7 : repo->url;
 	return tk_dir_exists(path) ? tk_path_resolve(config->root, path) : NULL;
 }
 
@@ -184,14 +179,14 @@ static int parse_options(struct tk_ab_source *side, const char *text, struct tk_
 		if (!strchr(word, '='))
 			return tk_fail(err, TK_EUSAGE, "\"%s\": expected KEY=VALUE", word);
 		char *value = strchr(word, '=') + 1;
-		if (has_prefix(word, "threads=")) {
+		if (tk_has_prefix(word, "threads=")) {
 			long threads = strtol(value, &end, 10);
 			if (!*value || *end || threads < 1 || threads > THREADS_MAX)
 				return tk_fail(err, TK_EUSAGE,
 				        "threads=%s: expected a number from 1 to %d", value,
 				        THREADS_MAX);
 			side->threads = (uint32_t)threads;
-		} else if (has_prefix(word, "config=")) {
+		} else if (tk_has_prefix(word, "config=")) {
 			free(side->config);
 			side->config = tk_strdup(value);
 		} else {
@@ -308,7 +303,7 @@ static const char *find_options(const struct tk_config *config, const char *spec
 	const char *colon = strrchr(slash ? slash : spec, ':');
 	for (size_t i = 0; colon && !slash && i < config->upstream_count; i++) {
 		const char *name = config->upstreams[i].name;
-		if (strlen(name) == (size_t)(colon - spec) && has_prefix(spec, name))
+		if (strlen(name) == (size_t)(colon - spec) && tk_has_prefix(spec, name))
 			return NULL;
 	}
 	return colon;
