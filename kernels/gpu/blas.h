@@ -53,8 +53,8 @@ static inline union blas_scalar blas_scalar(uint32_t acc, double value)
 #include "../cuda/cublas_handle.h"
 #endif
 
-/* Defines prefix_open and prefix_close of a context with the members `gpu` and `blas`; `stop` closes
- * what it has besides. */
+/* Defines prefix_open and prefix_close of a context with the members `gpu` and `blas`; `stop`
+ * closes what it has besides. */
 #define BLAS_CONTEXT(prefix, stop) \
 	static int prefix##_blas_open(struct tk_backend_ctx *ctx, const struct tk_open_args *args, \
 	        struct tk_abi_error *err) \
