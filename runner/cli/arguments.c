@@ -3,7 +3,9 @@
 
 #include "base/base.h"
 #include "cli/arguments.h"
+#include "cli/commands.h"
 #include "cli/table.h"
+#include "store/store.h"
 
 static int fail_status(const char *word, struct tk_error *err)
 {
@@ -102,6 +104,28 @@ int tk_when_parse(
 		        text);
 	else if (strlen(text) == strlen("2026-11-21") && *text != '@')
 		*out += end_s;
+	return TK_OK;
+}
+
+int tk_when_count_from_end(struct tk_store *s, const char *text, const char *machine,
+        int64_t *now_s, struct tk_error *err)
+{
+	int64_t newest_s, at_s, later_s;
+	char day[TK_TIME_ISO_SIZE];
+
+	if (tk_when_parse(text, *now_s, true, &at_s, NULL) ||
+	        tk_when_parse(text, *now_s + 7 * DAY_S, true, &later_s, NULL) || at_s == later_s)
+		return TK_OK;
+	TRY(tk_store_select_int(s,
+	        "SELECT CASE kind WHEN 'import' THEN as_of_s END FROM"
+	        " (SELECT kind, as_of_s FROM night_v WHERE kind <> 'run'"
+	        "  AND machine = ifnull(?1, machine) ORDER BY as_of_s DESC LIMIT 1)",
+	        TK_ARGS(machine), *now_s, &newest_s, err));
+	if (newest_s >= at_s)
+		return TK_OK;
+	tk_print_line(stderr, "tracker: the history ends on %s; %s counts from there",
+	        tk_time_format_day(newest_s, day), text);
+	*now_s = newest_s;
 	return TK_OK;
 }
 

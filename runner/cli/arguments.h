@@ -42,6 +42,12 @@ int tk_option_parse_url(const char *text, void *to, struct tk_error *err);
 int tk_when_parse(
         const char *text, int64_t now_s, bool end_of_day, int64_t *out, struct tk_error *err);
 
+/* In an imported history that ended before a moment that is relative to now ("7d", "yesterday"),
+ * *now_s becomes the time of its newest night, and a line on stderr says so. Of a machine that
+ * measures here, no night in a range is a failure. machine NULL: any. */
+int tk_when_count_from_end(struct tk_store *s, const char *text, const char *machine,
+        int64_t *now_s, struct tk_error *err);
+
 /* ---- series ---------------------------------------------------------------------------------- */
 
 enum tk_likeness { TK_LIKENESS_NONE, TK_LIKENESS_PART, TK_LIKENESS_START, TK_LIKENESS_EQUAL };

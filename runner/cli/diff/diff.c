@@ -234,33 +234,6 @@ static int check_not_future(struct tk_store *s, const struct range_spec *spec, i
 	                         spec->since, tk_time_format_iso(now_s, now));
 }
 
-/* In an imported history that ended before a range that is relative to now ("7d", "yesterday")
- * begins, the range is relative to the newest night. Of a machine that measures here, no night in
- * the range is a failure. */
-static int move_to_end(struct tk_store *s, const struct range_spec *spec, const char *machine,
-        int64_t *now_s, struct tk_error *err)
-{
-	const char *text = spec->since ? spec->since : spec->until;
-	int64_t newest_s, at_s, later_s;
-	char day[TK_TIME_ISO_SIZE];
-
-	if (tk_when_parse(text, *now_s, !spec->since, &at_s, NULL) ||
-	        tk_when_parse(text, *now_s + DEFAULT_SPAN_S, !spec->since, &later_s, NULL) ||
-	        at_s == later_s)
-		return TK_OK;
-	TRY(tk_store_select_int(s,
-	        "SELECT CASE kind WHEN 'import' THEN as_of_s END FROM"
-	        " (SELECT kind, as_of_s FROM night_v WHERE kind <> 'run'"
-	        "  AND machine = ifnull(?1, machine) ORDER BY as_of_s DESC LIMIT 1)",
-	        TK_ARGS(machine), *now_s, &newest_s, err));
-	if (newest_s >= at_s)
-		return TK_OK;
-	tk_print_line(stderr, "tracker diff: the history ends on %s; --%s=%s counts from there",
-	        tk_time_format_day(newest_s, day), spec->since ? "since" : "until", text);
-	*now_s = newest_s;
-	return TK_OK;
-}
-
 /* since, until: a moment (when.h), a revision or tag (the first night that measured it), or run:ID
  * (its night). base, head: the number of a night as in `tracker log`, a date (the newest night up
  * to its end), or a revision. Default: the last 7 days. */
@@ -278,7 +251,8 @@ static int resolve_range(struct tk_store *s, const struct tk_config *config,
 	if (spec->last)
 		TRY(last_nights(s, spec->last, machine, &out->since_s, err));
 	if (spec->since || spec->until)
-		TRY(move_to_end(s, spec, machine, &now_s, err));
+		TRY(tk_when_count_from_end(
+		        s, spec->since ? spec->since : spec->until, machine, &now_s, err));
 	if (spec->since)
 		TRY(find_moment(s, config, spec->since, now_s, false, &out->since_s, err));
 	if (spec->until)

@@ -221,17 +221,6 @@ static void print_notes(const struct tk_import_counts *c)
 	        "values differ from the stored ones, which were kept; ", c->first_differing);
 }
 
-/* One line for each file that is wrong. */
-static void print_errors(const struct tk_import_counts *c)
-{
-	const char *line = c->errors.len ? c->errors.data : "";
-
-	for (size_t len; *line; line += len + 1) {
-		len = strcspn(line, "\n");
-		tk_print_line(stderr, "tracker import: %.*s", (int)len, line);
-	}
-}
-
 static void print_counts(const struct tk_import_counts *c)
 {
 	printf("%s%" PRId64 " file%s: %" PRId64 " night%s, %" PRId64 " series, %" PRId64
@@ -298,7 +287,9 @@ static int run_import(struct tk_globals *g, struct tk_error *err)
 
 	free(commits);
 
-	print_errors(&counts);
+	for (const char *line = strtok((char *)tk_buf_cstr(&counts.errors), "\n"); line;
+	        line = strtok(NULL, "\n"))
+		tk_print_line(stderr, "tracker import: %s", line);
 	if (!status)
 		print_counts(&counts);
 	const int code = counts.broken ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;

@@ -193,10 +193,14 @@ static int run_report(struct tk_globals *g, struct tk_error *err)
 	        .tie = g->config->site_tie,
 	        .now_s = tk_clock_now_s()};
 
-	if (report_opt.since)
-		TRY(tk_when_parse(report_opt.since, site.now_s, false, &site.since_s, err));
-	else if (report_opt.night)
+	if (report_opt.since) {
+		int64_t now_s = site.now_s;
+
+		TRY(tk_when_count_from_end(g->store, report_opt.since, NULL, &now_s, err));
+		TRY(tk_when_parse(report_opt.since, now_s, false, &site.since_s, err));
+	} else if (report_opt.night) {
 		TRY(tk_records_find_night(g->store, report_opt.night, &site.night_id, err));
+	}
 	TRY(tk_report_write(g->store, &site, report_opt.format, &out, err));
 	return tk_markup_write(&out, stdout, err);
 }
