@@ -14,7 +14,8 @@
 -- attributes: bias_type|aux_type|rotating_buffer|flush|use_gpu_timer|norm_error*|atol|rtol|lowest-*-freq
 --
 -- The CUTLASS profiler, rocblas-bench, hipblaslt-bench, hipblas-bench and suites like them. "X-GFLOPS"
--- beside others is the rate of the backend X; what begins with "CPU" is the reference's.
+-- beside others is the rate of the backend X; what begins with "CPU" is the reference's. rocblas-bench does not
+-- write the function: without K it is known by its arguments, "blas(n,alpha,incx)".
 CREATE TABLE measure AS
 WITH measure(word, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time', 'us'), ('time (usec)', 'time', 'us'),
     ('time (us)', 'time', 'us'), ('time_us', 'time', 'us'), ('latency_us', 'time', 'us'), ('latency_ms', 'time', 'ms'),
@@ -23,7 +24,7 @@ WITH measure(word, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time
     ('gbps', 'bandwidth', 'GB/s'), ('tflops', 'flops', 'TFLOPS'), ('(tflops)', 'flops', 'TFLOPS'),
     ('tflop/s', 'flops', 'TFLOPS'), ('gflops', 'flops', 'GFLOPS'), ('(gflops)', 'flops', 'GFLOPS'),
     ('gflop/s', 'flops', 'GFLOPS'), ('compilation_time', 'compile_time', 's')),
-  heading AS (SELECT h.id AS i, h.key AS heading FROM json_each((SELECT cells FROM csv LIMIT 1)) h),
+  heading AS (SELECT min(h.id) AS i, h.key AS heading FROM csv, json_each(csv.cells) h GROUP BY h.key),
   found AS (
     SELECT i, heading, metric, unit, trim(substr(heading, 1, length(heading) - length(word)), ' -_:') AS prefix,
       max(length(word))
@@ -41,7 +42,9 @@ WITH problem AS (
   SELECT *, coalesce(cells ->> 'M', cells ->> 'm') AS m, coalesce(cells ->> 'N', cells ->> 'n') AS n,
     coalesce(cells ->> 'K', cells ->> 'k') AS k,
     coalesce(cells ->> 'Operation', cells ->> 'operation', cells ->> 'function', cells ->> 'kernel', cells ->> 'Kernel',
-      cells ->> 'name', cells ->> 'op', 'gemm') AS title,
+      cells ->> 'name', cells ->> 'op', iif(coalesce(cells ->> 'K', cells ->> 'k', cells ->> 'problem_size') IS NULL, 'blas(' ||
+        (SELECT group_concat(lower(h.key)) FROM json_each(cells) h WHERE lower(h.key) IN ('side', 'uplo', 'diag', 'transa',
+          'transb', 'm', 'n', 'kl', 'ku', 'alpha', 'beta', 'lda', 'ldb', 'ldc', 'incx', 'incy')) || ')', 'gemm')) AS title,
     lower(substr(coalesce(cells ->> 'transA', 'N'), 1, 1)) IN ('t', 'c') AS ta,
     lower(substr(coalesce(cells ->> 'transB', 'N'), 1, 1)) IN ('t', 'c') AS tb,
     coalesce(cells ->> 'Disposition', cells ->> 'disposition') AS disposition,
