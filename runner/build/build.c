@@ -15,7 +15,7 @@
 #define PROCESS_MAX 4096u
 #define DISK_FULL_BYTES ((uint64_t)64 << 10)
 
-/* What is in <artifacts>/.new-.../; the first ones are folders. */
+/* What is in the folder of the build; the first ones are folders. */
 enum place { OUT, BUILD, TMP, COLLECTED, FOLDERS, LOG = FOLDERS, PROBLEMS, PLACES };
 static const char *const place_names[PLACES] = {[OUT] = "out",
         [BUILD] = "build",
