@@ -134,7 +134,7 @@ static int do_ends_differ(struct backfill *b, const struct tk_past *from, const 
 	int64_t found;
 	TRY(tk_store_select_int(b->store, sql,
 	        TK_ARGS(b->config->machine, from->upstream->name, from->revision.id,
-	                to->revision.id, b->config->thresholds.min_effect),
+	                to->revision.id, tk_detect_usual_effect(b->config->thresholds.min_effect)),
 	        0, &found, err));
 	*out = found;
 	return TK_OK;
