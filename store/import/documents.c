@@ -1,6 +1,6 @@
 /* The files of other tools as SQL sees them: JSON (or JSON lines as a list) is the parameter :doc,
- * CSV the table csv(line, place, cells, name, attributes), where cells is an object of texts by
- * heading, and lines of text the table lines(line, place, text).
+ * CSV the table csv(line, place, cells, name, attributes, before), where cells is an object of
+ * texts by heading, and lines of text the table lines(line, place, text).
  *
  * Other tools do not always write valid JSON: NaN and Infinity become null, and what is before the
  * first brace ("window.BENCHMARK_DATA =") and a semicolon after the last one are left out. */
@@ -186,6 +186,7 @@ struct table {
 	char **headings;
 	size_t count;
 	struct tk_import_columns *columns;
+	struct tk_buf before; /* the text before the row, of a log */
 };
 
 static void free_headings(struct table *t)
@@ -234,8 +235,12 @@ static bool is_other_text(struct table *t)
 	const bool is_heading = tk_import_format_match(t->sink->format, names, csv->count) > 0;
 
 	free(names);
-	if (is_heading)
+	if (is_heading) {
 		set_headings(t);
+	} else if (csv->count * 2 < t->count) {
+		tk_buf_clear(&t->before);
+		tk_buf_add_utf8(&t->before, csv->fields[0], strlen(csv->fields[0]));
+	}
 	return is_heading || csv->count * 2 < t->count;
 }
 
@@ -272,6 +277,8 @@ static int insert_cells(struct table *t, size_t line, struct tk_error *err)
 	if (attributes.len)
 		tk_buf_add_char(&attributes, '}');
 	bind(t->insert, 4, &attributes);
+	sqlite3_bind_text(t->insert, 5, tk_buf_cstr(&t->before), -1, SQLITE_TRANSIENT);
+	tk_buf_clear(&t->before);
 	return insert_row(t->sink, t->insert, line, err);
 }
 
@@ -364,7 +371,7 @@ int tk_import_load(struct tk_import_sink *s, struct tk_buf *document, struct tk_
 	if (sqlite3_prepare_v2(s->documents,
 	            reads == TK_IMPORT_TEXT
 	                    ? "INSERT INTO lines VALUES (?1, '$[' || (?1 - 1) || ']', ?2)"
-	                    : "INSERT INTO csv VALUES (?1, '$[' || (?1 - 1) || ']', ?2, ?3, ?4)",
+	                    : "INSERT INTO csv VALUES (?1, '$[' || (?1 - 1) || ']', ?2, ?3, ?4, ?5)",
 	            -1, &t.insert, NULL) != SQLITE_OK)
 		return tk_fail(err, TK_EIO, "%s", sqlite3_errmsg(s->documents));
 	s->is_lines = true;
@@ -373,6 +380,7 @@ int tk_import_load(struct tk_import_sink *s, struct tk_buf *document, struct tk_
 	             : reads == TK_IMPORT_LOG ? add_log(&t, err)
 	                                      : add_rows(&t, s->file->in, err);
 
+	tk_buf_free(&t.before);
 	sqlite3_finalize(t.insert);
 	return status;
 }

@@ -170,7 +170,7 @@ static int open_documents(struct tk_import_sink *s, struct tk_error *err)
 	TRY(tk_import_register_functions(s, err));
 	return sqlite3_exec(s->documents,
 	               "CREATE TABLE csv(line INTEGER PRIMARY KEY, place TEXT, cells TEXT,"
-	               " name TEXT, attributes TEXT);"
+	               " name TEXT, attributes TEXT, before TEXT);"
 	               "CREATE TABLE lines(line INTEGER PRIMARY KEY, place TEXT, text TEXT)",
 	               NULL, NULL, NULL) == SQLITE_OK
 	               ? 0
