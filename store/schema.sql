@@ -81,7 +81,7 @@ CREATE TABLE series (
   mode TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL,
   better TEXT NOT NULL CHECK (better IN ('lower', 'higher', 'unknown')),
   role TEXT NOT NULL CHECK (role IN ('suite', 'control', 'ceiling')),
-  rotate_nights INTEGER NOT NULL DEFAULT 0 -- one of these many nights in a row measures it; 0: each
+  rotate_nights INTEGER NOT NULL DEFAULT 0 -- one of these many nights in a row measures it; 0: each; -1: retired
 ) STRICT;
 CREATE INDEX series_slug ON series(slug);
 CREATE INDEX series_problem ON series(problem_id);

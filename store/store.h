@@ -116,12 +116,14 @@ struct tk_problem_row {
 	double flops, bytes;
 	const char *source, *family;
 };
+#define TK_SERIES_RETIRED (-1) /* no night measures it any more */
 struct tk_series_row {
 	int64_t id, device_id, upstream_id, problem_id;
 	const char *uid, *slug, *backend, *config, *mode, *metric, *unit;
 	enum tk_better better;
 	enum tk_series_role role;
-	int64_t rotate_nights; /* one of these many nights in a row measures it; 0: every night */
+	/* one of these many nights in a row measures it; 0: every night; TK_SERIES_RETIRED */
+	int64_t rotate_nights;
 };
 struct tk_night_row {
 	int64_t id, machine_id;
@@ -383,8 +385,8 @@ int tk_store_rename_machine(
 
 /* Gives imported series other names, which stay: `added` are struct tk_renaming_row without id and
  * time. Verdicts and alerts of the *count series go. TK_EUSAGE: one night has values of both. */
-int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added, int64_t *count,
-        struct tk_error *err);
+int tk_store_rename_series(
+        struct tk_store *s, const struct tk_rows *added, int64_t *count, struct tk_error *err);
 int tk_store_apply_renamings(struct tk_store *s, struct tk_error *err); /* after an import */
 /* The name that a series has now, by rows in the order of time. Free it. */
 char *tk_renamings_apply(const struct tk_rows *renamings, const char *name);

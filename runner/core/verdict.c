@@ -83,6 +83,7 @@ static const struct {
 	double above;
 } clauses[TK_FACT_COUNT] = {
         [TK_FACT_NOT_MEASURED] = {"not measured yet"},
+        [TK_FACT_RETIRED] = {"no longer in a suite of this machine"},
         [TK_FACT_WAS_UNSUPPORTED] = {"unsupported when last measured"},
         [TK_FACT_LAST_MEASURED] =
                 {"last measured {n0} night{s0} ago, {d}; its turn is one night in {n1}",
@@ -128,8 +129,7 @@ static const struct {
         [TK_FACT_STEP_RETRACTED] = {"retracted: the step of {d} lasted at most a week"},
         [TK_FACT_SHARED_STEP] = {"{c0} since {d}, together with the machine's other series"},
         [TK_FACT_CHANGED_BEFORE] = {"changed before this night", "changed before the range", 0, 0},
-        [TK_FACT_BELOW_MIN_TIME] =
-                {"changed by {q0}, less than thresholds.min_effect_time ({q1})"},
+        [TK_FACT_BELOW_MIN_TIME] = {"changed by {q0}, less than thresholds.min_effect_time ({q1})"},
         [TK_FACT_MORE_NIGHTS] = {"{c0} may be noise; about {n1} more night{s1} needed"},
         [TK_FACT_WITHIN_NOISE] = {"{c0} is within this series' noise of {p1} between nights"},
         [TK_FACT_TOO_NOISY] = {"noise of {p0} between nights; minimum detectable change: {P1}"},
@@ -143,8 +143,7 @@ static const struct {
                                   "`tracker series rename`"},
         [TK_FACT_RENAMED_TO] = {"perhaps renamed to \"{t}\", which began the night after ({c0}): "
                                 "`tracker series rename`"},
-        [TK_FACT_NEW_VERSION] =
-                {"a new version of the benchmark: older results are not compared"},
+        [TK_FACT_NEW_VERSION] = {"a new version of the benchmark: older results are not compared"},
         [TK_FACT_ACKNOWLEDGED] = {"{t}"},
 };
 

@@ -285,6 +285,8 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_VERDICT_FAILING, "failing", "failed before and fails still", .mark = "!") \
 	X(TK_VERDICT_UNSUPPORTED, "unsupported", "the backend does not do this problem", \
 	        .mark = "u") \
+	X(TK_VERDICT_RETIRED, "retired", \
+	        "no longer in a suite, or its configuration is not named", .mark = "d") \
 	X(TK_VERDICT_NEW, "new", "no timing before the range: nothing to compare with", \
 	        .mark = "n") \
 	X(TK_VERDICT_SAME, "same", "no change beyond noise and threshold", .mark = "~")
@@ -344,6 +346,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 #define TK_RULES(X) \
 	/* no timing in the range */ \
 	X(TK_RULE_NEVER_MEASURED, "never-measured", "no run at all") \
+	X(TK_RULE_RETIRED, "retired", "no suite has it any more") \
 	X(TK_RULE_GONE_UNSUPPORTED, "gone-unsupported", \
 	        "the backend did not do it when last measured") \
 	X(TK_RULE_NOT_DUE, "not-due", "the rotation of its suite measures it on another night") \
@@ -401,6 +404,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
  * Changes and shares are ratios: 0.02 is 2 %. */
 #define TK_FACTS(X) \
 	X(TK_FACT_NOT_MEASURED, "not-measured", "no number") \
+	X(TK_FACT_RETIRED, "retired", "no number") \
 	X(TK_FACT_WAS_UNSUPPORTED, "was-unsupported", "no number") \
 	X(TK_FACT_LAST_MEASURED, "last-measured", \
 	        "nights ago, nights of its rotation (0: none); time") \

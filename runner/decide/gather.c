@@ -234,7 +234,8 @@ static void gather_runs(
 	e->newest = e->within.exists ? e->within : run_evidence(k, &k->window->last_before);
 	e->previous = run_evidence(k, previous_run(k));
 	const bool is_part = is_newest_night_part(set, k);
-	e->rotate_nights = (uint32_t)k->series->rotate_nights;
+	e->is_retired = k->series->rotate_nights == TK_SERIES_RETIRED;
+	e->rotate_nights = e->is_retired ? 0 : (uint32_t)k->series->rotate_nights;
 	if ((e->rotate_nights > 1 || is_part) && e->newest.exists)
 		e->nights_ago = (uint32_t)tk_analysis_count_nights_since(
 		        set, k->machine->id, e->newest.as_of_s);

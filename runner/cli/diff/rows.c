@@ -19,6 +19,7 @@ const struct tk_diff_look tk_diff_looks[TK_VERDICT_STATUS_COUNT] = {
         [TK_VERDICT_ENVIRONMENT] = {"halfbright", "warning", "note", "skipped"},
         [TK_VERDICT_ACKED] = {"halfbright", NULL, "note", "skipped"},
         [TK_VERDICT_NEW] = {"halfbright", NULL, "note", "skipped"},
+        [TK_VERDICT_RETIRED] = {"halfbright", NULL, "note", "skipped"},
         [TK_VERDICT_UNSUPPORTED] = {"halfbright", NULL, "note", "skipped"},
 };
 
@@ -159,7 +160,7 @@ static void describe_direction(const struct tk_diff_report *r, char *out, size_t
 static bool is_news(enum tk_verdict_status s)
 {
 	return s != TK_VERDICT_SAME && s != TK_VERDICT_NEW && s != TK_VERDICT_FAILING &&
-	       s != TK_VERDICT_UNSUPPORTED && s != TK_VERDICT_STALE;
+	       s != TK_VERDICT_UNSUPPORTED && s != TK_VERDICT_STALE && s != TK_VERDICT_RETIRED;
 }
 
 const char *tk_diff_group_name(

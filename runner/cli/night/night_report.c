@@ -62,7 +62,7 @@ static bool has_comparisons(const struct tk_night_report *r)
 {
 	for (size_t i = 0; i < TK_VERDICT_STATUS_COUNT; i++)
 		if (r->by_status[i] && i != TK_VERDICT_NEW && i != TK_VERDICT_UNSUPPORTED &&
-		        i != TK_VERDICT_FAILING)
+		        i != TK_VERDICT_FAILING && i != TK_VERDICT_RETIRED)
 			return true;
 	return false;
 }

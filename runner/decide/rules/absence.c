@@ -36,6 +36,18 @@ static void add_not_measured(const struct tk_evidence *e, struct tk_verdict *v)
 	tk_verdict_add_number(v, TK_FACT_NOT_MEASURED, 0, 0);
 }
 
+/* What nobody measures any more is not missing. */
+static bool is_retired(const struct tk_evidence *e)
+{
+	return e->is_retired && is_absent(e);
+}
+
+static void decide_retired(const struct tk_evidence *e, struct tk_verdict *v)
+{
+	tk_verdict_add_number(v, TK_FACT_RETIRED, 0, 0);
+	tk_verdict_add_last_measured(e, v);
+}
+
 /* A series that never had a timing cannot miss one. */
 static bool is_gone_unsupported(const struct tk_evidence *e)
 {
@@ -152,6 +164,8 @@ static bool is_stale(const struct tk_evidence *e)
 const struct tk_rule tk_rules_absence[] = {
         {TK_RULE_NEVER_MEASURED, is_never_measured, tk_verdict_set_last_value, TK_VERDICT_NEW,
                 .decide = add_not_measured},
+        {TK_RULE_RETIRED, is_retired, tk_verdict_set_last_value, TK_VERDICT_RETIRED,
+                .decide = decide_retired},
         {TK_RULE_GONE_UNSUPPORTED, is_gone_unsupported, tk_verdict_set_last_value,
                 TK_VERDICT_UNSUPPORTED, .decide = add_was_unsupported},
         {TK_RULE_NOT_DUE, is_not_due, tk_verdict_set_last_value, TK_VERDICT_SAME,

@@ -160,6 +160,7 @@ struct tk_evidence {
 	struct tk_run_evidence previous; /* how it ended before */
 	/* the newest full night of the machine measured this upstream, and not this series */
 	bool was_left_out;
+	bool is_retired;        /* no suite has it any more */
 	uint32_t rotate_nights; /* its suite measures it in one of so many nights; 0, 1: in each */
 	uint32_t nights_ago;    /* since its newest run, where its suite rotates */
 	bool is_not_due;        /* not in the range, because its suite rotates */

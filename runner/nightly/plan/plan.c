@@ -404,6 +404,40 @@ static void take_part(const struct tk_night_options *o, struct problem_list *lis
 	list->count = kept;
 }
 
+static bool is_listed(const struct problem_list *problems, int64_t id)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (problems->rows[i].id == id)
+			return true;
+	return false;
+}
+
+/* Series of this night's upstreams and devices that it would not measure, whoever has a turn. They
+ * return when they are measured again. */
+static int retire_series(
+        struct tk_night *n, const struct problem_list *problems, struct tk_error *err)
+{
+	AUTO(tk_rows) all = {0};
+	if (n->options->backfill_revision)
+		return TK_OK;
+	TRY(tk_store_list(n->store, TK_TABLE_series, "role='suite' AND rotate_nights<>?1",
+	        TK_ARGS((int64_t)TK_SERIES_RETIRED), &all, err));
+	for (size_t i = 0; i < all.count; i++) {
+		struct tk_series_row row = *TK_ROWS_AT(&all, struct tk_series_row, i);
+		const struct tk_night_upstream *u = n->upstreams;
+		const struct tk_night_upstream *end = u + n->upstream_count;
+		while (u < end && u->upstream_id != row.upstream_id)
+			u++;
+		if (u == end || u->config->kind == TK_UPSTREAM_BUILTIN ||
+		        tk_night_find_device_index(n, row.device_id) >= n->device_count ||
+		        (is_listed(problems, row.problem_id) && is_planned_config(u, &row)))
+			continue;
+		row.rotate_nights = TK_SERIES_RETIRED;
+		TRY(tk_store_put(n->store, TK_TABLE_series, &row, NULL, err));
+	}
+	return TK_OK;
+}
+
 static int load_problems(struct tk_night *n, struct problem_list *out, struct tk_error *err)
 {
 	AUTO(tk_problem_list) listed = {0};
@@ -411,6 +445,7 @@ static int load_problems(struct tk_night *n, struct problem_list *out, struct tk
 	out->rows = tk_calloc(listed.count + 1, sizeof *out->rows);
 	for (; out->count < listed.count; out->count++)
 		TRY(add_problem(n, &listed.rows[out->count], &out->rows[out->count], err));
+	TRY(retire_series(n, out, err));
 	take_part(n->options, out);
 	TRY(tk_plan_rotate(n, out->rows, &out->count, err));
 	out->is_mine = tk_calloc(n->device_count * out->count + 1, sizeof *out->is_mine);

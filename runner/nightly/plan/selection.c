@@ -164,8 +164,9 @@ static int update_series(struct tk_night *n, const struct tk_plan_problem *p, st
 {
 	AUTO(tk_rows) series = {0};
 	TRY(tk_store_list(n->store, TK_TABLE_series,
-	        "problem_id=?1 AND role='suite' AND rotate_nights<>?2",
-	        TK_ARGS(p->id, (int64_t)p->rotate_nights), &series, err));
+	        "problem_id=?1 AND role='suite' AND rotate_nights NOT IN (?2, ?3)",
+	        TK_ARGS(p->id, (int64_t)p->rotate_nights, (int64_t)TK_SERIES_RETIRED), &series,
+	        err));
 	for (size_t i = 0; i < series.count; i++) {
 		struct tk_series_row row = *TK_ROWS_AT(&series, struct tk_series_row, i);
 		row.rotate_nights = p->rotate_nights;
