@@ -159,6 +159,15 @@ char *tk_rows_add_text(struct tk_rows_builder *rows, const char *text, size_t le
 /* ---- points.c -------------------------------------------------------------------------------- */
 
 void tk_points_reverse(struct tk_rows *points); /* struct tk_point */
+/* The points that a query collects: TK_POINTS() of what follows "series_id=?1 AND as_of_s". */
+int tk_points_read(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        struct tk_rows *out, struct tk_error *err);
+/* The columns of a point of a past month on a page, and of a whole one. */
+#define TK_POINT_SHORT "as_of_s, value, lo, hi, p95, night_id, build_id, environment_id, flags"
+#define TK_POINT_WHOLE TK_POINT_SHORT ", run_id, n, min, q25, q75"
+#define TK_POINTS(tail) \
+	"SELECT tk_collect_point(" TK_POINT_WHOLE ") FROM (SELECT " TK_POINT_WHOLE \
+	" FROM measurement WHERE series_id=?1 AND as_of_s" tail ")"
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 

@@ -5,12 +5,7 @@
 #include "store/store.h"
 #include <math.h>
 
-/* A point without the columns of FURTHER is that of a past month on a page. */
-#define SHORT "as_of_s, value, lo, hi, p95, night_id, build_id, environment_id, flags"
-#define SHORT_COUNT 9
-#define WHOLE SHORT ", run_id, n, min, q25, q75"
-#define OF_SERIES "FROM measurement WHERE series_id=?1 AND as_of_s"
-#define COLLECT(columns) "SELECT tk_collect_point(" columns ") "
+#define SHORT_COUNT 9 /* columns of TK_POINT_SHORT */
 
 static double real_of(sqlite3_value *v)
 {
@@ -84,24 +79,28 @@ void tk_points_reverse(struct tk_rows *points)
 	}
 }
 
-int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
+int tk_points_read(struct tk_store *s, const char *sql, const struct tk_arg *args,
         struct tk_rows *out, struct tk_error *err)
 {
 	struct tk_rows rows = {0};
 	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
-	int status = last ? collect(s,
-	                            COLLECT(WHOLE) "FROM (SELECT " WHOLE " " OF_SERIES ">=?2"
-	                                           " ORDER BY as_of_s DESC, run_id DESC LIMIT ?3)",
-	                            TK_ARGS(series_id, from_s, last), &list, err)
-	                  : collect(s, COLLECT(WHOLE) OF_SERIES ">=?2", TK_ARGS(series_id, from_s),
-	                            &list, err);
+	int status = collect(s, sql, args, &list, err);
 
-	if (last)
-		tk_points_reverse(&rows);
 	if (status)
 		tk_rows_free(&rows);
 	*out = rows;
 	return status;
+}
+
+int tk_store_list_points(struct tk_store *s, int64_t series_id, int64_t from_s, size_t last,
+        struct tk_rows *out, struct tk_error *err)
+{
+	if (!last)
+		return tk_points_read(s, TK_POINTS(">=?2"), TK_ARGS(series_id, from_s), out, err);
+	TRY(tk_points_read(s, TK_POINTS(">=?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"),
+	        TK_ARGS(series_id, from_s, last), out, err));
+	tk_points_reverse(out);
+	return 0;
 }
 
 int tk_store_list_all_points(struct tk_store *s, int64_t series_id, int64_t whole_from_s,
@@ -110,10 +109,13 @@ int tk_store_list_all_points(struct tk_store *s, int64_t series_id, int64_t whol
 	struct tk_rows rows = {0};
 	struct tk_rows_builder list = {&rows, sizeof(struct tk_point), 0};
 	const struct tk_arg *args = TK_ARGS(series_id, whole_from_s);
-	int status = collect(s, COLLECT(SHORT) OF_SERIES "<?2", args, &list, err);
+	int status = collect(s,
+	        "SELECT tk_collect_point(" TK_POINT_SHORT ") FROM measurement"
+	        " WHERE series_id=?1 AND as_of_s<?2",
+	        args, &list, err);
 
 	if (!status)
-		status = collect(s, COLLECT(WHOLE) OF_SERIES ">=?2", args, &list, err);
+		status = collect(s, TK_POINTS(">=?2"), args, &list, err);
 	if (status)
 		tk_rows_free(&rows);
 	*out = rows;
@@ -137,17 +139,17 @@ int tk_store_list_values(struct tk_store *s, int64_t series_id, int64_t before_s
 int tk_store_list_first_points(struct tk_store *s, int64_t series_id, int64_t before_s, size_t most,
         struct tk_rows *out, struct tk_error *err)
 {
-	return tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3",
+	return tk_points_read(s,
+	        TK_POINTS("<?2 " WITH_LOGARITHM "ORDER BY as_of_s, run_id LIMIT ?3"),
 	        TK_ARGS(series_id, before_s, most), out, err);
 }
 
 int tk_store_list_last_points(struct tk_store *s, int64_t series_id, int64_t until_s, size_t skip,
         size_t most, struct tk_rows *out, struct tk_error *err)
 {
-	TRY(tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s<=?2 " WITH_LOGARITHM
-	        "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4",
+	TRY(tk_points_read(s,
+	        TK_POINTS("<=?2 " WITH_LOGARITHM
+	                  "ORDER BY as_of_s DESC, run_id DESC LIMIT ?3 OFFSET ?4"),
 	        TK_ARGS(series_id, until_s, most, skip), out, err));
 	tk_points_reverse(out);
 	return 0;

@@ -99,10 +99,9 @@ static int read_first(struct tk_store *s, const struct tk_window_query *w, struc
 	AUTO(tk_rows) before = {0};
 	AUTO(tk_rows) within = {0};
 
-	TRY(tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3",
+	TRY(tk_points_read(s, TK_POINTS("<?2 ORDER BY as_of_s DESC, run_id DESC LIMIT ?3"),
 	        TK_ARGS(x->series_id, w->since_s, w->before), &before, err));
-	TRY(tk_store_list(s, TK_TABLE_measurement, "series_id=?1 AND as_of_s>=?2 AND as_of_s<=?3",
+	TRY(tk_points_read(s, TK_POINTS(">=?2 AND as_of_s<=?3"),
 	        TK_ARGS(x->series_id, w->since_s, w->until_s), &within, err));
 	tk_points_reverse(&before);
 	add_points(x, &before);
@@ -117,9 +116,8 @@ static int read_next(struct tk_store *s, struct stretch *x, struct tk_error *err
 	const struct tk_point *last = x->count ? &x->at[x->count - 1] : NULL;
 	AUTO(tk_rows) points = {0};
 
-	TRY(tk_store_list(s, TK_TABLE_measurement,
-	        "series_id=?1 AND as_of_s>=?2 AND (as_of_s>?2 OR run_id>?3)"
-	        " ORDER BY as_of_s, run_id LIMIT ?4",
+	TRY(tk_points_read(s,
+	        TK_POINTS(">=?2 AND (as_of_s>?2 OR run_id>?3) ORDER BY as_of_s, run_id LIMIT ?4"),
 	        TK_ARGS(x->series_id, last ? last->as_of_s : INT64_MIN,
 	                last ? last->run_id : INT64_MIN, AHEAD),
 	        &points, err));
