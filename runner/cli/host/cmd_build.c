@@ -128,11 +128,6 @@ static json_t *result_json(const struct result *r)
 	return o;
 }
 
-static bool is_partial(const struct tk_artifact *a)
-{
-	return a->status == TK_BUILD_PARTIAL;
-}
-
 static size_t print_failures(const struct result *results, size_t count)
 {
 	size_t failed = 0;
@@ -145,7 +140,8 @@ static size_t print_failures(const struct result *results, size_t count)
 		if (r->artifact) {
 			AUTO_TEXT why = tk_artifact_explain_failure(r->artifact);
 			tk_fail(&err, TK_ECRASH, "%s at %.12s: %s%s", r->upstream->name,
-			        r->revision.id, is_partial(r->artifact) ? "partial: " : "", why);
+			        r->revision.id,
+			        r->artifact->status == TK_BUILD_PARTIAL ? "partial: " : "", why);
 		}
 		tk_command_fail("build", &err);
 		failed++;

@@ -144,14 +144,15 @@ static void print_result(const struct tk_bisect_report *r)
 {
 	char text[TK_AB_RESULT_TEXT_SIZE];
 	printf("%s\n%.12s..%.12s of %s: %s\n", r->series, r->good.id, r->bad.id, r->upstream,
-	        tk_ab_result_format(&r->range_result, text));
+	        r->comparisons ? tk_ab_result_format(&r->range_result, text) : "by builds alone");
 	if (r->outcome == TK_BISECT_FOUND || r->outcome == TK_BISECT_RANGE) {
 		print_commit(r->outcome == TK_BISECT_FOUND
 		                     ? "first bad:"
 		                     : "first bad revision that can be measured:",
 		        &r->first_bad);
-		printf("  against its parent %.12s: %s\n", r->last_good.id,
-		        tk_ab_result_format(&r->step_result, text));
+		if (r->comparisons)
+			printf("  against its parent %.12s: %s\n", r->last_good.id,
+			        tk_ab_result_format(&r->step_result, text));
 		printf("  confidence: %.1f %%\n", 100 * r->confidence);
 	} else if (*r->first_bad.id) {
 		printf("remaining range: %.12s..%.12s\n", r->last_good.id, r->first_bad.id);

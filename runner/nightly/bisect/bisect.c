@@ -16,8 +16,9 @@ enum bisect_side { SIDE_UNKNOWN, SIDE_GOOD, SIDE_BAD, SIDE_SKIPPED };
 struct candidate {
 	struct tk_revision revision;
 	enum bisect_side side;
-	int64_t build_id;  /* 0: not requested yet */
-	bool ok;           /* the build */
+	int64_t build_id; /* 0: not requested yet */
+	bool ok;          /* the build */
+	enum tk_build_status status;
 	char message[256]; /* why it failed */
 };
 
@@ -33,7 +34,8 @@ struct bisection {
 	const char *backend;
 	const char *hint;
 	double budget_s;
-	double level; /* half of the change between good and bad, as a ratio - 1 */
+	bool is_by_build; /* the series failed because its kernel was not built */
+	double level;     /* half of the change between good and bad, as a ratio - 1 */
 };
 
 /* ---- the range ---- */
@@ -44,7 +46,7 @@ static int find_series(struct bisection *b, struct tk_error *err)
 	struct tk_series_row series;
 	struct tk_upstream_row upstream;
 	struct tk_run_row run;
-	int64_t run_id;
+	int64_t run_id, is_not_built;
 	TRY(tk_store_get(b->n->store, TK_TABLE_series, b->series_id, &series, err));
 	TRY(tk_store_get(b->n->store, TK_TABLE_upstream, series.upstream_id, &upstream, err));
 	TRY(tk_store_select_int(b->n->store,
@@ -60,6 +62,11 @@ static int find_series(struct bisection *b, struct tk_error *err)
 	b->night_id = run.night_id;
 	b->run_id = run_id;
 	b->backend = series.backend;
+	TRY(tk_store_select_int(b->n->store,
+	        "SELECT outcome='build_failed' FROM run WHERE series_id=?1"
+	        " ORDER BY as_of_s DESC, id DESC LIMIT 1",
+	        TK_ARGS(b->series_id), 0, &is_not_built, err));
+	b->is_by_build = is_not_built;
 	if (!b->upstream || !tk_upstream_kind_is_built(b->upstream->kind))
 		return tk_fail(err, TK_EUSAGE,
 		        "%s: upstream %s has no revisions to bisect; only the kinds git, "
@@ -155,6 +162,7 @@ static int build_revision(struct bisection *b, struct candidate *c, struct tk_er
 	const struct tk_artifact *a = u.artifacts[0];
 	if (!status) {
 		c->build_id = u.build_id;
+		c->status = a->status;
 		c->ok = tk_build_status_is_usable(a->status);
 		b->report->built += c->ok && !a->cached;
 		snprintf(c->message, sizeof c->message, "%.255s", a->message ? a->message : "");
@@ -265,10 +273,23 @@ static int classify_by_ab_runs(struct bisection *b, size_t candidate, struct tk_
 	return TK_OK;
 }
 
+/* Bad, as the bad end is: its build is worse than that of the good end. */
+static void classify_by_build(struct bisection *b, struct candidate *c)
+{
+	if (!c->build_id)
+		c->side = SIDE_SKIPPED;
+	else
+		c->side = c->status > b->candidates[0].status ? SIDE_BAD : SIDE_GOOD;
+}
+
 static int classify(struct bisection *b, size_t candidate, struct tk_error *err)
 {
-	const struct candidate *c = &b->candidates[candidate];
+	struct candidate *c = &b->candidates[candidate];
 	TRY(build_candidate(b, candidate, err));
+	if (b->is_by_build) {
+		classify_by_build(b, c);
+		return TK_OK;
+	}
 	if (c->side == SIDE_UNKNOWN)
 		TRY(classify_by_code(b, candidate, err));
 	if (c->side == SIDE_UNKNOWN)
@@ -463,9 +484,35 @@ static int put_bisection(const struct bisection *b, struct tk_error *err)
 	return tk_store_put(b->n->store, TK_TABLE_bisection, &row, NULL, err);
 }
 
+/* A build failure: no measurement, and no doubt. */
+static int search_by_build(struct bisection *b, struct tk_error *err)
+{
+	size_t lo, hi;
+	for (int k = 0; k < 2; k++)
+		TRY(build_candidate(b, k ? b->last : 0, err));
+	const struct candidate *good = &b->candidates[0], *bad = &b->candidates[b->last];
+	if (!good->ok || !bad->build_id || bad->status <= good->status)
+		return tk_fail(err, TK_EUSAGE,
+		        "the good revision %.12s builds no better than the bad one, %.12s: %s",
+		        good->revision.id, bad->revision.id,
+		        good->ok ? "both build" : good->message);
+	b->candidates[0].side = SIDE_GOOD;
+	b->candidates[b->last].side = SIDE_BAD;
+	TRY(halve(b, &lo, &hi, err));
+	name_candidates(b, lo, hi);
+	b->report->step_result.change = b->report->step_result.lo = b->report->step_result.hi = NAN;
+	b->report->confidence = 1;
+	if (b->report->outcome == TK_BISECT_FOUND)
+		snprintf(b->report->explanation, sizeof b->report->explanation, "its build: %.200s",
+		        b->candidates[hi].message);
+	return put_bisection(b, err);
+}
+
 static int search(struct bisection *b, struct tk_error *err)
 {
 	size_t lo, hi;
+	if (b->is_by_build)
+		return search_by_build(b, err);
 	TRY(measure_ends(b, err));
 	if (tk_ab_result_is_changed(&b->report->range_result)) {
 		TRY(halve(b, &lo, &hi, err));

@@ -41,7 +41,10 @@ struct tk_bisect_report {
 	struct tk_error detection_error; /* the result is stored, but the verdict was not updated */
 };
 
-/* Takes the lock of the history, stores the result (tk_store_list_bisections) and updates the
+/* Of a series whose newest run ended as build_failed, the first commit is found whose build is
+ * worse than that of `good`; nothing is measured.
+ *
+ * Takes the lock of the history, stores the result (tk_store_list_bisections) and updates the
  * verdict of the series' newest night. Stopped and run again it continues: builds are in the
  * cache, pairs in the history. TK_EUSAGE: not a range, an end that does not build, or an
  * upstream without revisions. */

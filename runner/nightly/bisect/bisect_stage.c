@@ -63,9 +63,9 @@ static int bisect_range(struct search *h, const struct range *range, struct tk_e
 	return TK_OK;
 }
 
-/* The regressions of this night that span several commits and are not bisected yet, the most severe
- * first; then unfinished bisections of other ranges whose alert is open, and which nobody has
- * triaged. */
+/* The regressions and build failures of this night that span several commits and are not bisected
+ * yet, the most severe first; then unfinished bisections of other ranges whose alert is open, and
+ * which nobody has triaged. */
 static int list_ranges(struct tk_night *n, struct tk_rows *out, struct tk_error *err)
 {
 	static const struct tk_db_column columns[] = {TK_MEMBER(struct range, series_id),
@@ -73,8 +73,14 @@ static int list_ranges(struct tk_night *n, struct tk_rows *out, struct tk_error 
 	        TK_MEMBER(struct range, good), TK_MEMBER(struct range, bad)};
 	static const struct tk_row_type type = TK_ROW_TYPE(struct range, columns);
 	return tk_store_select(n->store,
-	        "WITH v AS (SELECT *, status='regressed' AND commits_between>1 AND metric='time'"
-	        " AS is_new FROM verdict_v WHERE night_id=?1)"
+	        "WITH all_v AS (SELECT *, (SELECT outcome FROM run WHERE id=first_bad_run_id)"
+	        " AS outcome FROM verdict_v WHERE night_id=?1),"
+	        " lost AS (SELECT min(series_id) AS series_id FROM all_v WHERE "
+	        "status='newly-failed'"
+	        " AND outcome='build_failed' AND metric='time'"
+	        " GROUP BY upstream_id, good_rev, bad_rev),"
+	        " v AS (SELECT *, commits_between>1 AND (status='regressed' AND metric='time'"
+	        " OR series_id IN (SELECT series_id FROM lost)) AS is_new FROM all_v)"
 	        " SELECT series_id, series, upstream, good_rev AS good, bad_rev AS bad, 0 AS later,"
 	        " severity FROM v WHERE is_new AND NOT EXISTS (SELECT 1 FROM bisection b"
 	        " WHERE b.series_id=v.series_id AND b.good_rev=v.good_rev AND b.bad_rev=v.bad_rev"
