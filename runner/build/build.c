@@ -1,8 +1,7 @@
 /* Runs an adapter on a revision and publishes what it leaves. */
 #include "build/build.h"
 #include "base/process.h"
-#include "base/sandbox.h"
-#include "build/build_internal.h"
+#include "build/job.h"
 #include "upstream/repo.h"
 #include <signal.h>
 #include <sys/statvfs.h>
@@ -11,56 +10,8 @@
 #define RETRY_S (24 * 3600) /* the cause may have been the network or the disk */
 #define OUTPUT_MAX_BYTES ((uint64_t)8 << 30)
 #define LOG_MAX_BYTES ((uint64_t)64 << 20)
-#define SOURCES_MAX_BYTES ((size_t)64 << 10)
 #define PROCESS_MAX 4096u
 #define DISK_FULL_BYTES ((uint64_t)64 << 10)
-
-/* What is in the folder of the build; the first ones are folders. */
-enum place { OUT, BUILD, TMP, COLLECTED, FOLDERS, LOG = FOLDERS, PROBLEMS, PLACES };
-static const char *const place_names[PLACES] = {[OUT] = "out",
-        [BUILD] = "build",
-        [TMP] = "tmp",
-        [COLLECTED] = "artifact", /* copies of what is kept of out/ and build.log */
-        [LOG] = "build.log",
-        [PROBLEMS] = "problems.json"};
-
-/* A build sees these under fixed names: compilers put paths into what they make (__FILE__, names of
- * anonymous namespaces), and ccache finds what another revision compiled. */
-#define FIXED "/tmp/tracker-build"
-enum { MOUNTS_MAX = 9 };
-
-/* One build in progress. */
-struct job {
-	const struct tk_build_spec *spec;
-	const char *kernels_dir; /* absolute */
-	char *adapter_dir;       /* absolute */
-	char *source;            /* checkout, removed with tk_repo_remove_checkout */
-	char *temp, *at[PLACES];
-	struct tk_lock *lock; /* of `temp` where that has a fixed name; may be NULL */
-	struct tk_sandbox_mount mounts[MOUNTS_MAX];
-	bool is_mounted;        /* the build sees them */
-	struct tk_reads *reads; /* of the work tree; NULL: not recorded */
-	char *python; /* of a package: what its virtual environment was made from; may be NULL */
-	char *ccache; /* folder of ccache for this upstream */
-	struct tk_artifact *artifact;
-	const struct tk_build_key *key;
-};
-
-static void job_free(struct job *j)
-{
-	tk_reads_finish(j->reads, NULL, NULL, NULL);
-	tk_repo_remove_checkout(j->spec->repo, j->source);
-	if (j->temp)
-		tk_dir_remove(j->temp, NULL);
-	tk_lock_release(j->lock);
-	for (int i = 0; i < PLACES; i++)
-		free(j->at[i]);
-	free(j->temp);
-	free(j->python);
-	free(j->ccache);
-	free(j->adapter_dir);
-	tk_artifact_free(j->artifact);
-}
 
 /* ---- before ---- */
 
@@ -84,133 +35,12 @@ static char *find_kernels_dir(const struct tk_build_spec *spec)
 	return tk_path_make_absolute(spec->kernels_dir ? spec->kernels_dir : up);
 }
 
-/* The folder that the interpreter of a virtual environment is installed in, which may be in the
- * user's home; NULL: not found. */
-static char *find_python(const char *environment)
-{
-	AUTO_TEXT link = tk_path_join(environment, "bin/python");
-	char *dir = realpath(link, NULL);
-	for (int i = 0; dir && i < 2; i++) { /* PREFIX/bin/python3 */
-		char *slash = strrchr(dir, '/');
-		if (slash)
-			*slash = '\0';
-	}
-	return dir;
-}
-
-static int write_problems(const struct job *j, struct tk_error *err)
-{
-	json_t *list = json_array();
-	json_auto_t *root = json_pack("{s:o}", "problems", list);
-	for (const char *const *p = j->spec->problems; p && *p; p++)
-		json_array_append_new(list, json_string(*p));
-	AUTO_TEXT text = json_dumps(root, JSON_INDENT(1));
-	return tk_file_write_nosync(j->at[PROBLEMS], text, strlen(text), err);
-}
-
-/* For another tracker that builds: as long as a build may take. */
-static double find_wait_s(const struct tk_build_spec *spec)
-{
-	return spec->deadline_s > 0 ? spec->deadline_s : 24 * 3600;
-}
-
-/* The folder of the build. Without namespaces its name is the same for each build of the upstream,
- * unless another tracker builds there for too long. */
-static int create_temp(struct job *j, struct tk_error *err)
-{
-	const struct tk_build_spec *spec = j->spec;
-	AUTO_TEXT artifacts = tk_path_join(spec->cache_dir, "artifacts");
-	AUTO_TEXT slug = tk_path_make_slug(spec->repo->name);
-	AUTO_TEXT fixed = tk_path_join3(spec->cache_dir, "build", slug);
-	AUTO_TEXT name = tk_sprintf("build-%s", slug);
-	TRY(tk_dir_create(artifacts, err));
-	if (tk_sandbox_method() == TK_SANDBOX_BUBBLEWRAP)
-		return tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
-	const int status = tk_cache_lock(spec->cache_dir, name, find_wait_s(spec), &j->lock, err);
-	if (status == TK_EBUSY) {
-		*err = (struct tk_error){0};
-		return tk_dir_create_temp(artifacts, ".new-", &j->temp, err);
-	}
-	TRY(status);
-	TRY(tk_dir_remove(fixed, err));
-	j->temp = tk_strdup(fixed);
-	return tk_dir_create(fixed, err);
-}
-
-/* A checkout moves to the folder of the build. */
-static int check_out(struct job *j, const struct tk_repo *repo, struct tk_error *err)
-{
-	AUTO_TEXT to = tk_path_join(j->temp, "src");
-	TRY(tk_repo_checkout(repo, j->spec->revision, &j->source, err));
-	if (repo->kind == TK_REPO_PACKAGE) {
-		j->python = find_python(j->source);
-	} else if (rename(j->source, to) == 0) {
-		free(j->source);
-		j->source = tk_strdup(to);
-	} else {
-		return tk_fail_errno(err, "cannot move the checkout to %s", to);
-	}
-	return TK_OK;
-}
-
-/* The virtual environment of a package stays where it is: its scripts have paths in them. */
-static void list_mounts(struct job *j)
-{
-	const bool is_package = j->spec->repo->kind == TK_REPO_PACKAGE;
-	const struct tk_sandbox_mount all[MOUNTS_MAX] = {{j->at[OUT], FIXED "/out", true},
-	        {j->at[BUILD], FIXED "/build", true}, {j->at[TMP], FIXED "/tmp", true},
-	        {j->ccache, FIXED "/ccache", true}, {j->adapter_dir, FIXED "/adapter", false},
-	        {j->kernels_dir, FIXED "/kernels", false},
-	        {j->at[PROBLEMS], FIXED "/problems.json", false},
-	        {is_package ? NULL : j->source, FIXED "/src", true}};
-	memcpy(j->mounts, all, sizeof all);
-}
-
-/* The name that the build sees. */
-static const char *seen(const struct job *j, const char *path)
-{
-	for (const struct tk_sandbox_mount *m = j->mounts; j->is_mounted && m->from; m++)
-		if (m->from == path)
-			return m->to;
-	return path;
-}
-
-/* The work tree and the folders of the build. The adapter's companions of a Python package are
- * installed with it. */
-static int prepare(struct job *j, struct tk_error *err)
-{
-	const struct tk_build_spec *spec = j->spec;
-	struct tk_repo repo = *spec->repo;
-	AUTO_TEXT requirements = tk_path_join(spec->adapter_dir, "requirements");
-	AUTO_TEXT list = tk_path_join(spec->adapter_dir, "sources");
-	AUTO(tk_buf) sources = TK_BUF_INIT;
-	TRY(create_temp(j, err));
-	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
-	for (int i = 0; i < PLACES; i++) {
-		j->at[i] = tk_path_join(j->temp, place_names[i]);
-		if (i < FOLDERS)
-			TRY(tk_dir_create(j->at[i], err));
-	}
-	/* before the sandbox, whose rules are of folders that exist */
-	TRY(tk_dir_create(j->ccache, err));
-	TRY(write_problems(j, err));
-	if (tk_file_exists(requirements))
-		repo.requirements = requirements;
-	if (tk_file_exists(list)) {
-		TRY(tk_file_read(list, SOURCES_MAX_BYTES, &sources, err));
-		repo.sources = tk_buf_cstr(&sources);
-	}
-	TRY(check_out(j, &repo, err));
-	list_mounts(j);
-	return TK_OK;
-}
-
 static const char *value_or(const char *value, const char *fallback)
 {
 	return value && *value ? value : fallback;
 }
 
-static void describe(struct job *j, const struct tk_build_key *key)
+static void describe(struct tk_build_job *j, const struct tk_build_key *key)
 {
 	const struct tk_build_spec *spec = j->spec;
 	struct tk_artifact *a = j->artifact = tk_calloc(1, sizeof *a);
@@ -232,42 +62,13 @@ static void describe(struct job *j, const struct tk_build_key *key)
 /* ---- running ---- */
 
 #define INSIDE_DEADLINE_S 600
-/* Device code counts with its texts, such as the files of assertions. */
-static int put_prefix_map(const struct job *j, struct tk_build_env *e, struct tk_error *err)
-{
-	static const char name[] = "NVCC_PREPEND_FLAGS";
-	for (char *const *given = j->spec->env; given && *given; given++)
-		if (!strcmp(*given, name))
-			return TK_OK;
-	AUTO_TEXT map = tk_sprintf("-Xcompiler -ffile-prefix-map=%s=" FIXED, j->temp);
-	return tk_build_env_put(e, name, map, err);
-}
-
-/* What the adapter's program gets. A sandbox hides the user's home: the build has one of its own,
- * and a cache of compilers that no other upstream can write to. tk_code_hash_object() needs the
- * relocations to hash code without addresses. */
-static int make_env(
-        const struct job *j, bool is_sandboxed, struct tk_build_env *e, struct tk_error *err)
-{
-	const struct {
-		const char *name, *path;
-	} vars[] = {{"TK_SRC", j->source}, {"TK_OUT", j->at[OUT]}, {"TK_KERNELS", j->kernels_dir},
-	        {"TMPDIR", j->at[TMP]}, {"TK_PROBLEMS", j->at[PROBLEMS]},
-	        {"TK_ADAPTER", j->adapter_dir}, {"HOME", j->at[TMP]}, {"CCACHE_DIR", j->ccache},
-	        {"CCACHE_TEMPDIR", j->at[TMP]}};
-	const size_t private_count = 3, count = sizeof vars / sizeof *vars;
-	TRY(tk_build_env_add(e, j->spec, err));
-	for (size_t i = 0; i < count - (is_sandboxed ? 0 : private_count); i++)
-		TRY(tk_build_env_put(e, vars[i].name, seen(j, vars[i].path), err));
-	return j->is_mounted ? TK_OK : put_prefix_map(j, e, err);
-}
-
 /* Status and message of the artifact; takes ownership of the message. Cuts "<folder>/" out of it:
  * the folders of a build differ every time. */
-static int set_failure(const struct job *j, enum tk_build_status status, char *message)
+static int set_failure(const struct tk_build_job *j, enum tk_build_status status, char *message)
 {
-	const char *const folders[] = {j->source, j->at[OUT], j->at[BUILD], j->at[COLLECTED],
-	        FIXED "/src", FIXED "/out", FIXED "/build"};
+	const char *const folders[] = {j->source, j->at[TK_PLACE_OUT], j->at[TK_PLACE_BUILD],
+	        j->at[TK_PLACE_COLLECTED], TK_BUILD_SEEN "/src", TK_BUILD_SEEN "/out",
+	        TK_BUILD_SEEN "/build"};
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		const size_t len = strlen(folders[i]);
 		for (char *p = message; (p = strstr(p, folders[i]));) {
@@ -284,12 +85,12 @@ static int set_failure(const struct job *j, enum tk_build_status status, char *m
 /* A full disk (its log may have had no room for the message), or a signal that a compiler does not
  * send itself: such a build says nothing of the revision. */
 static int check_ended_by_system(
-        const struct job *j, const struct tk_process_result *result, struct tk_error *err)
+        const struct tk_build_job *j, const struct tk_process_result *result, struct tk_error *err)
 {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGBUS, SIGXFSZ, SIGXCPU};
 	const char *name = j->spec->repo->name;
 	struct statvfs disk;
-	if (tk_build_log_has_disk_full(j->at[LOG]) ||
+	if (tk_build_log_has_disk_full(j->at[TK_PLACE_LOG]) ||
 	        (statvfs(j->temp, &disk) == 0 && disk.f_bavail * disk.f_frsize < DISK_FULL_BYTES))
 		return tk_fail(
 		        err, TK_ENOSPC, "%s: no space left on the disk during the build", name);
@@ -298,30 +99,14 @@ static int check_ended_by_system(
 			return tk_fail(err, TK_ECRASH,
 			        "%s: infrastructure failure: the build was killed (%s)", name,
 			        strsignal(signals[i]));
-	AUTO_TEXT line = tk_build_log_find_system_failure(j->at[LOG]);
+	AUTO_TEXT line = tk_build_log_find_system_failure(j->at[TK_PLACE_LOG]);
 	if (*line)
 		return tk_fail(err, TK_ECRASH, "%s: infrastructure failure: %s", name, line);
 	return TK_OK;
 }
 
-static int new_sandbox(const struct job *j, struct tk_sandbox **out, struct tk_error *err)
-{
-	/* The virtual environment of a package is shared by all builds of its version. */
-	const bool shared = j->spec->repo->kind == TK_REPO_PACKAGE;
-	const char *const writable[] = {
-	        j->at[OUT], j->at[BUILD], j->at[TMP], j->ccache, shared ? NULL : j->source, NULL};
-	const char *const readable[] = {j->adapter_dir, j->kernels_dir, tk_path_data_dir(),
-	        j->at[PROBLEMS], shared ? j->source : NULL, j->python, NULL};
-	const struct tk_sandbox_policy policy = {.writable = writable,
-	        .readable = readable,
-	        .mounts = j->mounts,
-	        .cwd = FIXED "/build",
-	        .network = j->spec->network};
-	return tk_sandbox_new(&policy, out, err);
-}
-
 /* Runs a program in a sandbox like that of the build, whose files are not trusted. */
-static int run_inside(const struct job *j, const struct tk_process_spec *build,
+static int run_inside(const struct tk_build_job *j, const struct tk_process_spec *build,
         const char *const *argv, struct tk_process_result *result, struct tk_error *err)
 {
 	struct tk_process_spec proc = *build;
@@ -329,7 +114,7 @@ static int run_inside(const struct job *j, const struct tk_process_spec *build,
 	proc.deadline_s = INSIDE_DEADLINE_S;
 	if (strcmp(argv[0], "ldd") == 0)
 		proc.log_path = NULL; /* its output is the answer */
-	TRY(new_sandbox(j, &proc.sandbox, err));
+	TRY(tk_build_job_new_sandbox(j, &proc.sandbox, err));
 	int status = tk_process_run(&proc, result, err);
 	if (!status)
 		status = tk_process_check(&proc, result, err);
@@ -339,10 +124,11 @@ static int run_inside(const struct job *j, const struct tk_process_spec *build,
 
 /* TK_EDATA: a shared object cannot be loaded. Where `ldd` does not work, the night will tell. */
 static int check_loads(
-        const struct job *j, const struct tk_process_spec *build, struct tk_error *err)
+        const struct tk_build_job *j, const struct tk_process_spec *build, struct tk_error *err)
 {
 	for (size_t i = 0; i < j->artifact->backend_count; i++) {
-		AUTO_TEXT path = tk_backend_path(j->at[OUT], j->artifact->backends[i].name);
+		AUTO_TEXT path =
+		        tk_backend_path(j->at[TK_PLACE_OUT], j->artifact->backends[i].name);
 		const char *const argv[] = {"ldd", "-r", path, NULL};
 		AUTO(tk_process_result) result = {0};
 		if (tk_file_exists(path) && !run_inside(j, build, argv, &result, NULL))
@@ -352,24 +138,26 @@ static int check_loads(
 }
 
 /* Of a build that succeeded. */
-static int record_output(struct job *j, const struct tk_process_spec *build, struct tk_error *err)
+static int record_output(
+        struct tk_build_job *j, const struct tk_process_spec *build, struct tk_error *err)
 {
 	struct tk_error why = {0};
-	int status = tk_build_collect(j->at[OUT], j->at[COLLECTED], OUTPUT_MAX_BYTES, &why);
+	int status = tk_build_collect(
+	        j->at[TK_PLACE_OUT], j->at[TK_PLACE_COLLECTED], OUTPUT_MAX_BYTES, &why);
 	if (!status)
-		status = tk_artifact_scan_backends(j->artifact, j->at[COLLECTED], &why);
+		status = tk_artifact_scan_backends(j->artifact, j->at[TK_PLACE_COLLECTED], &why);
 	if (!status)
 		status = check_loads(j, build, &why);
 	if (status == TK_EDATA)
 		return set_failure(j, TK_BUILD_FAILED, tk_strdup(why.message));
 	if (status)
 		return tk_fail(err, status, "%s", why.message);
-	char *missing = tk_build_count_instances(j->artifact, j->at[COLLECTED]);
+	char *missing = tk_build_count_instances(j->artifact, j->at[TK_PLACE_COLLECTED]);
 	return set_failure(j, *missing ? TK_BUILD_PARTIAL : TK_BUILD_OK, missing);
 }
 
 /* Status and message of the artifact, from how the adapter ended. */
-static int record_result(struct job *j, const struct tk_process_spec *proc,
+static int record_result(struct tk_build_job *j, const struct tk_process_spec *proc,
         const struct tk_process_result *result, struct tk_error *err)
 {
 	const char *name = j->spec->repo->name;
@@ -401,14 +189,14 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 	case TK_LIMIT_NONE:
 		break;
 	}
-	AUTO_TEXT looked = tk_build_read_unknown_interface(j->at[OUT]);
+	AUTO_TEXT looked = tk_build_read_unknown_interface(j->at[TK_PLACE_OUT]);
 	if (*looked)
 		return set_failure(
 		        j, TK_BUILD_UNKNOWN_INTERFACE, tk_sprintf("unknown interface: %s", looked));
 	if (result->exit_code != 0) {
 		TRY(check_ended_by_system(j, result, err));
-		AUTO_TEXT missing = tk_build_count_instances(j->artifact, j->at[OUT]);
-		AUTO_TEXT line = tk_build_log_find_error(j->at[LOG]);
+		AUTO_TEXT missing = tk_build_count_instances(j->artifact, j->at[TK_PLACE_OUT]);
+		AUTO_TEXT line = tk_build_log_find_error(j->at[TK_PLACE_LOG]);
 		if (!*line)
 			tk_process_check(proc, result, &why);
 		return set_failure(j, TK_BUILD_FAILED,
@@ -420,10 +208,10 @@ static int record_result(struct job *j, const struct tk_process_spec *proc,
 }
 
 /* Kernels whose facts are not known are measured all the same. */
-static void write_kernel_facts(const struct job *j, const struct tk_process_spec *build)
+static void write_kernel_facts(const struct tk_build_job *j, const struct tk_process_spec *build)
 {
 	AUTO_TEXT script = tk_path_join3(tk_path_data_dir(), "kernels/gpu", "kernel_facts.py");
-	AUTO_TEXT lib = tk_path_join(j->at[OUT], "lib");
+	AUTO_TEXT lib = tk_path_join(j->at[TK_PLACE_OUT], "lib");
 	const char *const argv[] = {"python3", "-I", script, lib, NULL};
 	AUTO(tk_process_result) result = {0};
 	struct tk_error why = {0};
@@ -449,18 +237,19 @@ static double read_cpu_s(const char *path)
 }
 
 /* Runs the adapter in a sandbox. *again: the sandbox did not work, and there is a weaker one. */
-static int run_adapter(struct job *j, struct tk_process_spec *proc, struct tk_build_env *env,
-        bool *again, struct tk_error *err)
+static int run_adapter(struct tk_build_job *j, struct tk_process_spec *proc,
+        struct tk_build_env *env, bool *again, struct tk_error *err)
 {
 	AUTO(tk_process_result) result = {0};
-	TRY(new_sandbox(j, &proc->sandbox, err));
+	TRY(tk_build_job_new_sandbox(j, &proc->sandbox, err));
 	j->is_mounted = tk_sandbox_has_mounts(proc->sandbox);
-	AUTO_TEXT program = tk_path_join(seen(j, j->adapter_dir), "build");
-	AUTO_TEXT times = tk_path_join(j->at[TMP], "cpu_seconds");
-	AUTO_TEXT seen_times = tk_path_join(seen(j, j->at[TMP]), "cpu_seconds");
+	AUTO_TEXT program = tk_path_join(tk_build_job_seen(j, j->adapter_dir), "build");
+	AUTO_TEXT times = tk_path_join(j->at[TK_PLACE_TMP], "cpu_seconds");
+	AUTO_TEXT seen_times =
+	        tk_path_join(tk_build_job_seen(j, j->at[TK_PLACE_TMP]), "cpu_seconds");
 	const char *const argv[] = {"sh", "-c", WITH_TIMES, program, seen_times, NULL};
 	proc->argv = argv;
-	TRY(make_env(j, proc->sandbox != NULL, env, err));
+	TRY(tk_build_job_make_env(j, proc->sandbox != NULL, env, err));
 	TRY(tk_process_run(proc, &result, err));
 	const bool is_success = !result.timed_out && !result.exceeded && result.exit_code == 0;
 	*again = proc->sandbox && !result.timed_out && !result.exceeded && result.exit_code > 0 &&
@@ -475,10 +264,10 @@ static int run_adapter(struct job *j, struct tk_process_spec *proc, struct tk_bu
 	return record_result(j, proc, &result, err);
 }
 
-static int run(struct job *j, struct tk_error *err)
+static int run(struct tk_build_job *j, struct tk_error *err)
 {
-	const char *const disk[] = {
-	        j->at[OUT], j->at[BUILD], j->at[TMP], j->source, j->ccache, NULL};
+	const char *const disk[] = {j->at[TK_PLACE_OUT], j->at[TK_PLACE_BUILD], j->at[TK_PLACE_TMP],
+	        j->source, j->ccache, NULL};
 	int status = TK_OK;
 	/* what is read of a package does not tell what another version has */
 	if (j->spec->repo->kind != TK_REPO_PACKAGE)
@@ -488,8 +277,8 @@ static int run(struct job *j, struct tk_error *err)
 		struct tk_cgroup *cgroup = tk_cgroup_new(tk_cgroup_default_memory(), PROCESS_MAX);
 		again = false;
 		struct tk_process_spec proc = {.env = (const char *const *)env.vars,
-		        .cwd = j->at[BUILD],
-		        .log_path = j->at[LOG],
+		        .cwd = j->at[TK_PLACE_BUILD],
+		        .log_path = j->at[TK_PLACE_LOG],
 		        .deadline_s = j->spec->deadline_s,
 		        .memory_limit_bytes = j->spec->memory_limit_bytes,
 		        .log_max_bytes = LOG_MAX_BYTES,
@@ -509,7 +298,7 @@ static int run(struct job *j, struct tk_error *err)
 /* ---- after ---- */
 
 /* A change of a file outside of `path` would be blamed on a later commit that touches it. */
-static void warn_outside_path(const struct job *j, const char *reads)
+static void warn_outside_path(const struct tk_build_job *j, const char *reads)
 {
 	const struct tk_repo *repo = j->spec->repo;
 	char first[TK_CHANGED_SIZE];
@@ -524,25 +313,26 @@ static void warn_outside_path(const struct job *j, const char *reads)
 }
 
 /* Of a failed build only the log and the manifest are kept. */
-static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err)
+static int publish(struct tk_build_job *j, struct tk_artifact **out, struct tk_error *err)
 {
 	struct tk_artifact *a = j->artifact;
-	AUTO_TEXT lib = tk_path_join(j->at[COLLECTED], "lib");
-	AUTO_TEXT log = tk_path_join(j->at[COLLECTED], "build.log");
+	AUTO_TEXT lib = tk_path_join(j->at[TK_PLACE_COLLECTED], "lib");
+	AUTO_TEXT log = tk_path_join(j->at[TK_PLACE_COLLECTED], "build.log");
 	if (!tk_build_status_is_usable(a->status)) {
 		while (a->backend_count)
 			tk_artifact_backend_free(&a->backends[--a->backend_count]);
 		TRY(tk_dir_remove(lib, err));
 	}
-	AUTO_TEXT reads =
-	        tk_build_status_is_usable(a->status) ? tk_reads_path(j->at[COLLECTED]) : NULL;
+	AUTO_TEXT reads = tk_build_status_is_usable(a->status)
+	                          ? tk_reads_path(j->at[TK_PLACE_COLLECTED])
+	                          : NULL;
 	TRY(tk_reads_finish(j->reads, j->key->recipe, reads, err));
 	j->reads = NULL;
 	warn_outside_path(j, reads);
-	TRY(tk_build_collect_log(j->at[LOG], log, OUTPUT_MAX_BYTES, err));
-	a->size_bytes = tk_dir_size(j->at[COLLECTED]);
-	TRY(tk_manifest_write(a, j->at[COLLECTED], err));
-	TRY(tk_cache_publish(j->spec->cache_dir, a->key, j->at[COLLECTED], err));
+	TRY(tk_build_collect_log(j->at[TK_PLACE_LOG], log, OUTPUT_MAX_BYTES, err));
+	a->size_bytes = tk_dir_size(j->at[TK_PLACE_COLLECTED]);
+	TRY(tk_manifest_write(a, j->at[TK_PLACE_COLLECTED], err));
+	TRY(tk_cache_publish(j->spec->cache_dir, a->key, j->at[TK_PLACE_COLLECTED], err));
 	TRY(tk_artifact_load(j->spec->cache_dir, a->key, out, err));
 	(*out)->cached = false;
 	return TK_OK;
@@ -551,12 +341,12 @@ static int publish(struct job *j, struct tk_artifact **out, struct tk_error *err
 static int build_revision(const struct tk_build_spec *spec, const char *kernels_dir,
         const struct tk_build_key *key, struct tk_artifact **out, struct tk_error *err)
 {
-	AUTO(job) j = {.spec = spec, .kernels_dir = kernels_dir, .key = key};
+	AUTO(tk_build_job) j = {.spec = spec, .kernels_dir = kernels_dir, .key = key};
 	tk_log(TK_LOG_DEBUG, "build_started", NULL, "building %s at %.12s", spec->repo->name,
 	        spec->revision);
 	j.adapter_dir = tk_path_make_absolute(spec->adapter_dir);
 	describe(&j, key);
-	TRY(prepare(&j, err));
+	TRY(tk_build_job_prepare(&j, err));
 	TRY(run(&j, err));
 	return publish(&j, out, err);
 }
@@ -594,7 +384,8 @@ static int find_artifact(const struct tk_build_spec *spec, bool waits, const cha
 	*out = NULL;
 	if (tk_build_key_compute(spec, kernels_dir, key, err))
 		return tk_error_add_context(err, "%s", spec->repo->name);
-	TRY(tk_cache_lock(spec->cache_dir, key->hex, waits ? find_wait_s(spec) : 0, lock, err));
+	TRY(tk_cache_lock(
+	        spec->cache_dir, key->hex, waits ? tk_build_find_wait_s(spec) : 0, lock, err));
 	return find_cached(spec, key, out) ? TK_OK : tk_build_reuse(spec, key, out, err);
 }
 
