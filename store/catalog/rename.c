@@ -5,6 +5,7 @@
  * What was decided about a series that changes goes: `tracker detect` decides again. */
 #include "base/base.h"
 #include "store/db/internal.h"
+#include "store/renaming.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

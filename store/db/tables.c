@@ -3,6 +3,7 @@
  * counts as the uid of the row it names. */
 #include "core/vocabulary.h"
 #include "store/db/internal.h"
+#include "store/renaming.h"
 
 /* The columns of a table, which is named like its struct. The type of the member gives the kind. */
 #define MEMBER(table, field) ((struct tk_##table##_row *)0)->field

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "core/vocabulary.h"
 #include "store/db/internal.h"
+#include "store/renaming.h"
 
 /* ---- formats --------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  * of ids. */
 #include "base/base.h"
 #include "store/db/internal.h"
+#include "store/renaming.h"
 
 struct merge {
 	struct tk_store *from, *into;

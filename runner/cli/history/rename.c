@@ -2,7 +2,7 @@
 #include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "store/store.h"
+#include "store/renaming.h"
 #include <inttypes.h>
 
 #define FILE_MAX_BYTES (1 << 20)
