@@ -174,9 +174,8 @@ struct tk_point {
 };
 static inline bool tk_point_is_new_version(uint32_t before, uint32_t after)
 {
-	before >>= TK_POINT_VERSION_SHIFT;
-	after >>= TK_POINT_VERSION_SHIFT;
-	return before && after && before != after;
+	return before >> TK_POINT_VERSION_SHIFT && after >> TK_POINT_VERSION_SHIFT &&
+	       before >> TK_POINT_VERSION_SHIFT != after >> TK_POINT_VERSION_SHIFT;
 }
 struct tk_ceiling_row {
 	int64_t night_id, device_id;
@@ -369,8 +368,6 @@ int tk_store_put_monitor_state(struct tk_store *s, const struct tk_monitor_state
 /* Deletes the events of a device since a time, and the state of its monitor. */
 int tk_store_reset_monitor(
         struct tk_store *s, int64_t device_id, int64_t since_s, struct tk_error *err);
-
-/* ---- renaming -------------------------------------------------------------------------------- */
 
 /* Gives a machine another name, and its series other slugs. Where histories meet, the newest name
  * counts. TK_ENOTFOUND: there is no machine old_name; TK_EUSAGE: there is a machine new_name, or it

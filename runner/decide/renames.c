@@ -155,8 +155,8 @@ static void compare(struct place *p, const struct tk_series_case *k, size_t case
 	}
 }
 
-static void add_fact(struct tk_diff_row *row, enum tk_fact_kind kind, double change,
-        const char *name)
+static void add_fact(
+        struct tk_diff_row *row, enum tk_fact_kind kind, double change, const char *name)
 {
 	tk_verdict_add_fact(
 	        &row->verdict, (struct tk_fact){.kind = kind, .number = {change}}, name);
@@ -180,8 +180,7 @@ static void add_pairs(const struct tk_analysis *c, const struct place *p, struct
 	}
 }
 
-int tk_renames_suggest(
-        const struct tk_analysis *c, struct tk_diff_report *r, struct tk_error *err)
+int tk_renames_suggest(const struct tk_analysis *c, struct tk_diff_report *r, struct tk_error *err)
 {
 	struct place p = {0};
 	size_t left = PAIRS_MAX;

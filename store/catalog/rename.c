@@ -149,8 +149,8 @@ static int apply(const struct rename *r, const struct tk_rows *renamings, struct
 		TRY(tk_store_list(r->store, TK_TABLE_series, "problem_id=?1 AND mode='imported'",
 		        TK_ARGS(p->id), &series, err));
 		for (size_t k = 0; k < series.count; k++)
-			TRY(rename_series(r, TK_ROWS_AT(&series, struct tk_series_row, k), p, name,
-			        err));
+			TRY(rename_series(
+			        r, TK_ROWS_AT(&series, struct tk_series_row, k), p, name, err));
 	}
 	return *r->count ? tk_slug_update_all(r->store, err) : 0;
 }
@@ -194,8 +194,8 @@ static int put_all(struct tk_store *s, const struct tk_rows *added, struct tk_er
 	return 0;
 }
 
-static int rename_all(struct tk_store *s, const struct tk_rows *added, int64_t *count,
-        struct tk_error *err)
+static int rename_all(
+        struct tk_store *s, const struct tk_rows *added, int64_t *count, struct tk_error *err)
 {
 	AUTO(tk_rows) renamings = {0};
 	const struct rename r = {.store = s, .count = count};
@@ -205,8 +205,8 @@ static int rename_all(struct tk_store *s, const struct tk_rows *added, int64_t *
 	return apply(&r, &renamings, err);
 }
 
-int tk_store_rename_series(struct tk_store *s, const struct tk_rows *added, int64_t *count,
-        struct tk_error *err)
+int tk_store_rename_series(
+        struct tk_store *s, const struct tk_rows *added, int64_t *count, struct tk_error *err)
 {
 	*count = 0;
 	TRY(tk_store_begin(s, err));

@@ -45,8 +45,8 @@ static void set_identity(struct column *c, const char *word, size_t len, size_t 
 }
 
 /* A list of the format or of --identity, whose entries are "heading" or "heading=usual value". */
-static void find_in_list(struct column *c, const char *list, char separator, enum role role,
-        size_t rank)
+static void find_in_list(
+        struct column *c, const char *list, char separator, enum role role, size_t rank)
 {
 	const char ends[] = {separator, '\0'};
 
@@ -95,8 +95,7 @@ struct tk_import_columns *tk_import_columns_new(
 	for (; c->count < count; c->count++) {
 		struct column *column = &c->columns[c->count];
 
-		*column = (struct column){
-		        .heading = tk_strdup(headings[c->count]), .at = c->count};
+		*column = (struct column){.heading = tk_strdup(headings[c->count]), .at = c->count};
 		find_in_format(column, s->format, "identity", IDENTITY);
 		if (s->request->identity)
 			find_in_list(column, s->request->identity, ',', IDENTITY, SIZE_MAX / 2);

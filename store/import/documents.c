@@ -321,8 +321,8 @@ static int add_log(struct table *t, struct tk_error *err)
 	size_t matched;
 
 	TRY(read_text(t->sink->file, &text, err));
-	const char *start = tk_import_find_heading(
-	        t->sink->format, tk_buf_cstr(&text), true, &matched);
+	const char *start =
+	        tk_import_find_heading(t->sink->format, tk_buf_cstr(&text), true, &matched);
 
 	if (!start)
 		return 0;
@@ -364,14 +364,15 @@ int tk_import_load(struct tk_import_sink *s, struct tk_buf *document, struct tk_
 	struct table t = {.sink = s, .first_line = 1, .is_log = reads == TK_IMPORT_LOG};
 
 	if (reads == TK_IMPORT_UNKNOWN)
-		return tk_fail(err, TK_EUSAGE,
-		        "%s: \"reads\" is none of json, csv, log and text", s->format->path);
+		return tk_fail(err, TK_EUSAGE, "%s: \"reads\" is none of json, csv, log and text",
+		        s->format->path);
 	if (reads == TK_IMPORT_JSON)
 		return load(s, document, err);
 	if (sqlite3_prepare_v2(s->documents,
 	            reads == TK_IMPORT_TEXT
 	                    ? "INSERT INTO lines VALUES (?1, '$[' || (?1 - 1) || ']', ?2)"
-	                    : "INSERT INTO csv VALUES (?1, '$[' || (?1 - 1) || ']', ?2, ?3, ?4, ?5)",
+	                    : "INSERT INTO csv VALUES (?1, '$[' || (?1 - 1) || ']', ?2, ?3, ?4, "
+	                      "?5)",
 	            -1, &t.insert, NULL) != SQLITE_OK)
 		return tk_fail(err, TK_EIO, "%s", sqlite3_errmsg(s->documents));
 	s->is_lines = true;

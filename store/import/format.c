@@ -111,8 +111,8 @@ static size_t cut_headings(char *line, const char **headings)
 	return count;
 }
 
-size_t tk_import_format_match(const struct tk_import_format *format, const char *const *headings,
-        size_t count)
+size_t tk_import_format_match(
+        const struct tk_import_format *format, const char *const *headings, size_t count)
 {
 	size_t matched = 0;
 	char *patterns;
@@ -163,11 +163,11 @@ enum tk_import_reads tk_import_format_reads(
 			if (strlen(words[i]) == (size_t)(end - word) &&
 			        !strncmp(words[i], word, strlen(words[i])))
 				found = (enum tk_import_reads)i;
-		if (found == TK_IMPORT_JSON ? is_json
-		                            : (found == TK_IMPORT_CSV || found == TK_IMPORT_LOG) &&
-		                                      !is_json &&
-		                                      tk_import_find_heading(format, f->head,
-		                                              found == TK_IMPORT_LOG, &matched))
+		if (found == TK_IMPORT_JSON
+		                ? is_json
+		                : (found == TK_IMPORT_CSV || found == TK_IMPORT_LOG) && !is_json &&
+		                          tk_import_find_heading(format, f->head,
+		                                  found == TK_IMPORT_LOG, &matched))
 			break;
 	}
 	return found;

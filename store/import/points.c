@@ -67,7 +67,7 @@ static double quantile(const struct import_point *sorted, size_t n, double q)
 	size_t i = (size_t)at;
 
 	return i + 1 < n ? sorted[i].point.value + (at - (double)i) * (sorted[i + 1].point.value -
-	                                                   sorted[i].point.value)
+	                                                                      sorted[i].point.value)
 	                 : sorted[n - 1].point.value;
 }
 
@@ -97,8 +97,12 @@ static struct tk_point fold_one(struct import_point *p, size_t n)
 	struct tk_point one = samples > 1 ? fold_samples(p, samples) : p->point;
 
 	for (size_t i = samples; i < n; i++) {
-		double *const fields[] = {[MIN] = &one.min, [LO] = &one.lo, [HI] = &one.hi,
-		        [Q25] = &one.q25, [Q75] = &one.q75, [P95] = &one.p95};
+		double *const fields[] = {[MIN] = &one.min,
+		        [LO] = &one.lo,
+		        [HI] = &one.hi,
+		        [Q25] = &one.q25,
+		        [Q75] = &one.q75,
+		        [P95] = &one.p95};
 
 		if (p[i].statistic == COUNT)
 			one.n = (int64_t)p[i].point.value;

@@ -39,8 +39,8 @@ static int fail_format(
 	        (size_t)(at - line) + 1, what);
 }
 
-static int fail_column(struct tk_import_sink *s, const char *sql, const char *name,
-        struct tk_error *err)
+static int fail_column(
+        struct tk_import_sink *s, const char *sql, const char *name, struct tk_error *err)
 {
 	AUTO(tk_buf) what = {0};
 
@@ -123,8 +123,8 @@ static int take_row(
 	                  : tk_import_fail(s, row.place ? row.place : "", "has no series");
 }
 
-static int find_columns(struct tk_import_sink *s, sqlite3_stmt *stmt, const char *sql,
-        int *found, struct tk_error *err)
+static int find_columns(struct tk_import_sink *s, sqlite3_stmt *stmt, const char *sql, int *found,
+        struct tk_error *err)
 {
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		found[i] = -1;
@@ -190,8 +190,8 @@ int tk_import_read_document(struct tk_import_sink *s, struct tk_error *err)
 		if (sqlite3_prepare_v2(s->documents, sql, -1, &stmt, &next) != SQLITE_OK) {
 			int at = sqlite3_error_offset(s->documents);
 
-			return fail_format(s, sql + (at > 0 ? at : 0),
-			        sqlite3_errmsg(s->documents), err);
+			return fail_format(
+			        s, sql + (at > 0 ? at : 0), sqlite3_errmsg(s->documents), err);
 		}
 		if (!stmt)
 			break;
@@ -199,8 +199,8 @@ int tk_import_read_document(struct tk_import_sink *s, struct tk_error *err)
 		          path = sqlite3_bind_parameter_index(stmt, ":path");
 
 		if (doc && document.data)
-			sqlite3_bind_text64(stmt, doc, document.data, document.len, SQLITE_STATIC,
-			        SQLITE_UTF8);
+			sqlite3_bind_text64(
+			        stmt, doc, document.data, document.len, SQLITE_STATIC, SQLITE_UTF8);
 		if (path)
 			sqlite3_bind_text(stmt, path, s->file->path, -1, SQLITE_STATIC);
 		status = run_statement(s, stmt, sql, err);

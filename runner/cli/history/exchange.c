@@ -8,7 +8,6 @@
 #include "cli/table.h"
 #include "config/config.h"
 #include "store/store.h"
-#include "upstream/git.h"
 #include "upstream/remote.h"
 
 /* ---- export ---------------------------------------------------------------------------------- */

@@ -2,13 +2,11 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "config/config.h"
 #include "store/store.h"
 #include "upstream/git.h"
-#include "upstream/remote.h"
 
 static struct tk_import_request request;
 static const char *repo;

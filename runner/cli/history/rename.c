@@ -1,5 +1,4 @@
 /* `tracker series`: names of the series of other tools. */
-#include "base/base.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "store/renaming.h"
@@ -101,8 +100,8 @@ static int read_lines(char *text, struct tk_rows *rows, struct tk_error *err)
 		if (!*line || *line == '#')
 			continue;
 		if (!arrow)
-			return tk_fail(err, TK_EUSAGE, "%s:%zu: expected `OLD -> NEW`", opt.file,
-			        number);
+			return tk_fail(
+			        err, TK_EUSAGE, "%s:%zu: expected `OLD -> NEW`", opt.file, number);
 		*arrow = '\0';
 		add_row(rows, line, arrow + strlen(ARROW));
 	}
@@ -153,8 +152,7 @@ static int rename_series(struct tk_globals *g, struct tk_error *err)
 	TRY(tk_command_open(g, TK_OPENS_WRITE, err));
 	TRY(tk_store_lock(tk_store_path(g->store), &lock, err));
 	TRY(opt.file ? rename_by_file(g, &count, err) : rename_one(g, &count, err));
-	printf("%" PRId64 " series renamed; run `tracker detect --all` to analyse them\n",
-	        count);
+	printf("%" PRId64 " series renamed; run `tracker detect --all` to analyse them\n", count);
 	return TK_OK;
 }
 
@@ -165,7 +163,6 @@ static int run_series(struct tk_globals *g, struct tk_error *err)
 		int (*run)(struct tk_globals *g, struct tk_error *err);
 	} actions[] = {{"list", list_renamings}, {"rename", rename_series}};
 	const int a = TK_FIND_ACTION(actions, opt.action ? opt.action : "list", err);
-
 	return a < 0 ? a : actions[a].run(g, err);
 }
 
