@@ -1,9 +1,6 @@
-/* See bisect.h.
- *
- * A revision is bad when it has more than half of the whole change. So a range with several steps
+/* A revision is bad when it has more than half of the whole change. So a range with several steps
  * still ends at one of them, and noise has to be twice as large to mislead. */
 #include "nightly/bisect/bisect.h"
-#include "base/base.h"
 #include "decide/rules/ab_result.h"
 #include "nightly/compare/ab_test.h"
 #include "nightly/night.h"
@@ -17,7 +14,7 @@ struct candidate {
 	struct tk_revision revision;
 	enum bisect_side side;
 	int64_t build_id; /* 0: not requested yet */
-	bool ok;          /* the build */
+	bool ok; /* the build */
 	enum tk_build_status status;
 	char message[256]; /* why it failed */
 };
@@ -29,13 +26,10 @@ struct bisection {
 	struct tk_bisect_report *report;
 	struct candidate *candidates; /* [0] is good, [last] is bad */
 	size_t last;
-	int64_t series_id, night_id, started_ns;
-	int64_t run_id; /* newest of the series: all builds are measured as it was */
-	const char *backend;
-	const char *hint;
-	double budget_s;
-	bool is_by_build; /* the series failed because its kernel was not built */
-	double level;     /* half of the change between good and bad, as a ratio - 1 */
+	int64_t series_id, night_id, started_ns, run_id; /* run_id: newest; all are measured so */
+	const char *backend, *hint;
+	double budget_s, level; /* level: half of the change between good and bad, as a ratio - 1 */
+	bool is_by_build;       /* the series failed because its kernel was not built */
 };
 
 /* ---- the range ---- */
