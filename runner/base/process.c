@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -456,15 +457,22 @@ static int watch(
 	return status;
 }
 
+static double seconds(const struct timeval *t)
+{
+	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
 /* Kills what is left of the group, then takes what is still in the pipes; a process that left the
  * group may hold them open: half a second. */
 static void finish(struct child *c, const struct tk_process_spec *spec, struct tk_process_result *r)
 {
 	int64_t until = tk_clock_monotonic_ns() + 500000000;
+	struct rusage used = {0};
 	int raw = 0;
 
 	kill_all(spec, c);
-	waitpid(c->pid, &raw, 0);
+	wait4(c->pid, &raw, 0, &used);
+	r->cpu_s = seconds(&used.ru_utime) + seconds(&used.ru_stime);
 	if (!r->exceeded && tk_cgroup_is_out_of_memory(spec->cgroup))
 		r->exceeded = TK_LIMIT_MEMORY;
 	raw = tk_sandbox_wait_status(spec->sandbox, raw);

@@ -31,7 +31,7 @@ struct tk_sandbox_policy {
 	 * folders are hidden but for these; the rest of the machine is readable. */
 	const char *const *writable, *const *readable;
 	/* Where the sandbox has namespaces (tk_sandbox_has_mounts): ended by `from` NULL, and the
-	 * folder that the program starts in. May be NULL. */
+	 * folder that the program starts in, which is process 1 then. May be NULL. */
 	const struct tk_sandbox_mount *mounts;
 	const char *cwd;
 	bool network;

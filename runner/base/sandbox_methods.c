@@ -74,6 +74,8 @@ static void put_base(struct tk_sandbox *s, const struct tk_sandbox_policy *polic
 {
 	PUT(s, s->program, "--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/", "--dev",
 	        "/dev", "--proc", "/proc");
+	if (policy->mounts)
+		put(s, "--as-pid-1");
 	if (!policy->network)
 		put(s, "--unshare-net");
 	if (geteuid() != 0)

@@ -220,8 +220,9 @@ static void write_kernel_facts(const struct tk_build_job *j, const struct tk_pro
 		        why.message);
 }
 
-/* The program, then the CPU seconds of all that it started and waited for: a sandbox's own process
- * does not wait for what runs in it. */
+/* In bubblewrap, whose own process does not wait for what runs in it: the program, then the CPU
+ * seconds of all that it started and waited for. As process 1 of its namespace, which a build can
+ * neither kill nor stop. */
 #define WITH_TIMES "\"$0\"; code=$?; times >\"$1\"; exit $code"
 
 /* "0m0.01s 0m0.00s\n1m2.50s 0m0.40s": of the shell, of its children. 0: unknown. */
@@ -248,7 +249,7 @@ static int run_adapter(struct tk_build_job *j, struct tk_process_spec *proc,
 	AUTO_TEXT seen_times =
 	        tk_path_join(tk_build_job_seen(j, j->at[TK_PLACE_TMP]), "cpu_seconds");
 	const char *const argv[] = {"sh", "-c", WITH_TIMES, program, seen_times, NULL};
-	proc->argv = argv;
+	proc->argv = j->is_mounted ? argv : argv + 3;
 	TRY(tk_build_job_make_env(j, proc->sandbox != NULL, env, err));
 	TRY(tk_process_run(proc, &result, err));
 	const bool is_success = !result.timed_out && !result.exceeded && result.exit_code == 0;
@@ -257,7 +258,7 @@ static int run_adapter(struct tk_build_job *j, struct tk_process_spec *proc,
 	if (*again)
 		return TK_OK;
 	j->artifact->wall_s = result.wall_s;
-	j->artifact->cpu_s = read_cpu_s(times);
+	j->artifact->cpu_s = j->is_mounted ? read_cpu_s(times) : result.cpu_s;
 	proc->argv = argv + 3; /* for messages */
 	if (is_success)
 		write_kernel_facts(j, proc);

@@ -113,7 +113,8 @@ static void part_zeros(struct tk_series_case *k, struct tk_point *p, size_t tota
 		else if (p[i].value == 0)
 			zeros[k->zero_count++] = p[i];
 	}
-	memcpy(p + k->count, zeros, k->zero_count * sizeof *zeros);
+	if (k->zero_count)
+		memcpy(p + k->count, zeros, k->zero_count * sizeof *zeros);
 	k->zeros = p + k->count;
 	free(zeros);
 }
