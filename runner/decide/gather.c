@@ -5,6 +5,7 @@
 #include "core/vocabulary.h"
 #include "decide/internal.h"
 #include "stats/levels.h"
+#include "stats/summary.h"
 
 /* ---- gather step ---- */
 
@@ -288,6 +289,45 @@ static void gather_alert(const struct tk_series_case *k, struct tk_evidence *e)
 	e->alert.change = k->alert_change;
 }
 
+static bool is_back_at(const struct tk_series_case *k, size_t i)
+{
+	const double left = k->adjusted_y[i] - k->alert_baseline;
+
+	return fabs(left) < fabs(left - log1p(k->alert_change));
+}
+
+static void gather_back(
+        const struct tk_analysis *set, const struct tk_series_case *k, struct tk_evidence *e)
+{
+	struct tk_back_evidence *b = &e->back;
+	size_t from = k->count;
+
+	if (!e->alert.exists || e->alert.is_closed || !isfinite(e->alert.baseline) ||
+	        !(tk_evidence_sign(e) * e->alert.change > 0))
+		return;
+	while (from > 0 && is_back_at(k, from - 1)) {
+		from--;
+		b->nights += !from || k->points[from - 1].night_id != k->points[from].night_id;
+	}
+	if (!b->nights || !from)
+		return;
+
+	const double se = k->adjusted.sigma / sqrt((double)b->nights),
+	             level = tk_level_estimate(k->adjusted_y + from, k->count - from),
+	             gone = fabs(level - e->alert.baseline - log1p(e->alert.change)),
+	             before = exp(e->alert.baseline), after = exp(level),
+	             half = tk_student_t(0.05, k->adjusted.df) * se;
+
+	b->is_clear = gone > TK_NOISE_STANDARD_ERRORS * se &&
+	              tk_evidence_is_at_baseline(
+	                      e, level, fmax(log1p(e->min_effect), TK_NOISE_STANDARD_ERRORS * se));
+	b->is_new_build = tk_series_case_is_new_build(set, k, from);
+	b->before = (struct tk_estimate){before, NAN, NAN};
+	b->after = (struct tk_estimate){after, after * exp(-half), after * exp(half)};
+	b->change = (struct tk_estimate){after / before - 1, after * exp(-half) / before - 1,
+	        after * exp(half) / before - 1};
+}
+
 static struct tk_monitor_step monitor_step(const struct tk_monitor_event_row *event)
 {
 	if (!event)
@@ -342,4 +382,5 @@ void tk_evidence_gather(
 	out->raw = k->raw;
 	out->adjusted = k->adjusted;
 	gather_step(set, k, out);
+	gather_back(set, k, out);
 }

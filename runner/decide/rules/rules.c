@@ -97,6 +97,11 @@ void tk_verdict_set_step(const struct tk_evidence *e, struct tk_verdict *v)
 
 /* ---- alerts ---- */
 
+static double alert_tolerance(const struct tk_evidence *e)
+{
+	return fmax(log1p(e->min_effect), LEFT_MAX * fabs(log1p(e->alert.change)));
+}
+
 bool tk_evidence_is_at_alert(
         const struct tk_evidence *e, int64_t start_s, double level, double threshold)
 {
@@ -111,8 +116,7 @@ bool tk_evidence_is_at_baseline(const struct tk_evidence *e, double level, doubl
 {
 	const struct tk_alert_evidence *a = &e->alert;
 	/* Levels that moved often make the noise look large, and the threshold with it. */
-	const double tolerance =
-	        fmin(threshold, fmax(log1p(e->min_effect), LEFT_MAX * fabs(log1p(a->change))));
+	const double tolerance = fmin(threshold, alert_tolerance(e));
 
 	return !isfinite(a->baseline) || tk_evidence_sign(e) * (level - a->baseline) <= tolerance;
 }
@@ -240,6 +244,26 @@ static void set_ab_builds(const struct tk_evidence *e, struct tk_verdict *v)
 	}
 }
 
+/* What A/B runs confirmed, A/B runs have taken back. */
+static bool undoes_alert(const struct tk_evidence *e)
+{
+	const struct tk_alert_evidence *a = &e->alert;
+	const double left = log1p(a->change) + log1p(e->ab.change);
+
+	return a->exists && !a->is_closed && a->change * e->ab.change < 0 &&
+	       fabs(left) <= alert_tolerance(e);
+}
+
+/* Against a build from before the alert: what it reports, and no more. */
+static bool repeats_alert(const struct tk_evidence *e, const struct tk_step_evidence *s)
+{
+	const struct tk_alert_evidence *a = &e->alert;
+	const double more = log1p(e->ab.change) - log1p(a->change);
+
+	return a->exists && !a->is_closed && s->start_s <= a->opened_s &&
+	       tk_evidence_sign(e) * more <= alert_tolerance(e);
+}
+
 /* The pairs give the size of the change; the nights do not count. */
 static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 {
@@ -258,12 +282,13 @@ static void decide_confirmed(const struct tk_evidence *e, struct tk_verdict *v)
 	v->decided_by = TK_RULE_AB_CONFIRMED;
 	if (e->better == TK_BETTER_UNKNOWN) {
 		v->status = TK_VERDICT_CHANGED;
-	} else if (worse && tk_evidence_is_at_alert(e, s->start_s, level, threshold)) {
+	} else if (worse && (tk_evidence_is_at_alert(e, s->start_s, level, threshold) ||
+	                            repeats_alert(e, s))) {
 		v->status = TK_VERDICT_SAME;
 		tk_verdict_add_alert_fact(e, TK_FACT_STILL_AT_ALERT, v);
 	} else if (worse) {
 		v->status = TK_VERDICT_REGRESSED;
-	} else if (tk_evidence_is_recovered(e, level, threshold)) {
+	} else if (tk_evidence_is_recovered(e, level, threshold) || undoes_alert(e)) {
 		v->status = TK_VERDICT_RECOVERED;
 		tk_verdict_add_alert_fact(e, TK_FACT_BACK_TO_BASELINE, v);
 	} else {

@@ -132,6 +132,14 @@ struct tk_alert_evidence {
 	double change;   /* the alert's step, a ratio - 1 */
 };
 
+/* The newest nights, nearer to the level before an open alert than to the alert's. */
+struct tk_back_evidence {
+	size_t nights;
+	bool is_clear; /* they have left the alert's level beyond the noise, for that before it */
+	bool is_new_build; /* with a build that came in with the first of them */
+	struct tk_estimate before, after, change;
+};
+
 struct tk_monitor_step {
 	bool exists;
 	int64_t first_s;      /* the first point at the new level */
@@ -187,6 +195,7 @@ struct tk_evidence {
 	struct tk_zero_step zero;
 	struct tk_alert_evidence alert; /* the newest one from before */
 	struct tk_alert_evidence ended; /* that began and ended in the range */
+	struct tk_back_evidence back;
 	struct tk_monitor_evidence monitor;
 };
 

@@ -13,6 +13,20 @@ static bool is_visible(const struct tk_evidence *e)
 	return tk_evidence_exceeds_threshold(e, e->step.before.value, e->step.after.value);
 }
 
+static bool is_back_after_step(const struct tk_evidence *e)
+{
+	return e->is_step && tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
+}
+
+/* The alert is over: a new build brought the level of before back, or A/B runs against a build from
+ * before the alert find no difference, however noisy the nights are. */
+static bool has_undone_alert(const struct tk_evidence *e)
+{
+	return (e->back.is_clear && e->back.is_new_build) ||
+	       (e->alert.exists && !e->alert.is_closed && e->ab.decision == TK_AB_SAME &&
+	               e->step.start_s <= e->alert.opened_s);
+}
+
 /* The newest nights are at the level before the step, and that is no accident: the newest code is
  * that of before, A/B runs find no difference between the two, or a night of the range closed the
  * alert about it. */
@@ -20,6 +34,8 @@ static bool is_back_again(const struct tk_evidence *e)
 {
 	const struct tk_step_evidence *s = &e->step;
 
+	if (has_undone_alert(e) && !is_back_after_step(e))
+		return true;
 	if (!e->is_step)
 		return e->ended.exists && !is_visible(e);
 	return s->newest_back && tk_evidence_sign(e) * (s->levels.after - s->levels.before) > 0 &&
@@ -30,7 +46,13 @@ static bool is_back_again(const struct tk_evidence *e)
 static void set_back_levels(const struct tk_evidence *e, struct tk_verdict *v)
 {
 	tk_verdict_set_levels(&e->step, v);
-	if (!e->is_step)
+	if (e->back.nights && has_undone_alert(e)) {
+		v->before = e->back.before;
+		v->after = e->back.after;
+		v->change = e->back.change;
+		return;
+	}
+	if (!e->is_step || !e->step.newest_back)
 		return;
 	v->after = e->step.back;
 	v->change = e->step.back_change;
@@ -209,11 +231,6 @@ static void add_still_at_alert(const struct tk_evidence *e, struct tk_verdict *v
 static bool is_undirected(const struct tk_evidence *e)
 {
 	return e->is_step && e->better == TK_BETTER_UNKNOWN;
-}
-
-static bool is_back_after_step(const struct tk_evidence *e)
-{
-	return e->is_step && tk_evidence_is_recovered(e, e->step.levels.after, e->step.threshold);
 }
 
 static void add_back_after_step(const struct tk_evidence *e, struct tk_verdict *v)
