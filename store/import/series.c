@@ -119,14 +119,13 @@ void tk_import_report_unknown(struct tk_import_sink *s)
 		if (u->count > 1)
 			tk_buf_add_printf(&text, " and %zu more", u->count - 1);
 		tk_buf_add_printf(&text,
-		        " %s: which direction is better? Add --better='%.200s=higher' or =lower, "
+		        " %s: which direction is better? Add --better='%.200s=higher' or =lower%s, "
 		        "or --allow-unknown-units",
 		        *u->unit       ? "is not known"
 		        : u->count > 1 ? "have no unit"
 		                       : "has no unit",
-		        *u->unit       ? u->unit
-		        : u->count > 1 ? "*"
-		                       : u->series);
+		        *u->unit ? u->unit : u->series,
+		        !*u->unit && u->count > 1 ? " (a pattern is for several)" : "");
 		tk_import_add_error(s, tk_buf_cstr(&text));
 	}
 }
