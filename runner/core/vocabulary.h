@@ -305,6 +305,8 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_CAUSE_CODE, "code", "the code of the backend differs") \
 	X(TK_CAUSE_CODE_OR_ENVIRONMENT, "code-or-environment", "both differ") \
 	X(TK_CAUSE_ENVIRONMENT, "environment", "the environment differs, the code does not") \
+	X(TK_CAUSE_CONFIGURATION, "configuration", \
+	        "the library that was built chose another of its configurations") \
 	X(TK_CAUSE_FAILURE, "failure", "the job has no timing any more") \
 	X(TK_CAUSE_MISSING_DATA, "missing-data", "no data where data was expected", "stoppage") \
 	X(TK_CAUSE_NONE, "none", "nothing changed")

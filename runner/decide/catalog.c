@@ -297,22 +297,34 @@ int tk_code_change_describe(struct tk_catalog *c, const struct tk_series_row *se
 	return TK_OK;
 }
 
+static const char *read_algorithm(const json_t *attributes)
+{
+	const json_t *plan = tk_measurement_get_field(attributes, TK_MEASUREMENT_PLAN);
+	return json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
+}
+
 int tk_config_change_describe(struct tk_catalog *c, const struct tk_series_row *series,
         const struct tk_verdict *v, char out[TK_CONFIG_CHANGE_SIZE], struct tk_error *err)
 {
 	json_auto_t *before = NULL, *after = NULL;
 
 	out[0] = '\0';
-	if (strcmp(series->config, TK_TUNE_CONFIG) || !v->last_good_run_id || !v->first_bad_run_id)
+	if (!v->last_good_run_id || !v->first_bad_run_id)
 		return TK_OK;
 	TRY(read_attributes(c, v->last_good_run_id, &before, err));
 	TRY(read_attributes(c, v->first_bad_run_id, &after, err));
 
-	const char *a = json_string_value(json_object_get(before, TK_RUN_CONFIG)),
-	           *b = json_string_value(json_object_get(after, TK_RUN_CONFIG));
-
-	a = a ? a : "default";
-	b = b ? b : "default";
+	/* that of the tuning, else what the library chose by itself: "haswell", an algorithm */
+	const char *a, *b;
+	if (strcmp(series->config, TK_TUNE_CONFIG) == 0) {
+		a = json_string_value(json_object_get(before, TK_RUN_CONFIG));
+		b = json_string_value(json_object_get(after, TK_RUN_CONFIG));
+	} else {
+		a = read_algorithm(before);
+		b = read_algorithm(after);
+	}
+	a = a && *a ? a : "default";
+	b = b && *b ? b : "default";
 	if (before && after && strcmp(a, b))
 		snprintf(out, TK_CONFIG_CHANGE_SIZE, "%.140s -> %.140s", a, b);
 	return TK_OK;

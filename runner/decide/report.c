@@ -191,6 +191,15 @@ static void decide_part(void *arg, int64_t first, int64_t count)
 		decide(d->set, &d->set->at[i], &d->rows[i]);
 }
 
+/* A library that was built chooses its configuration itself: BLIS by the machine. */
+static bool is_choice_of_build(const struct tk_series_case *k)
+{
+	enum tk_upstream_kind kind;
+
+	return strcmp(k->series->config, TK_TUNE_CONFIG) != 0 &&
+	       !tk_upstream_kind_parse(k->upstream->kind, &kind) && tk_upstream_kind_is_built(kind);
+}
+
 /* Adds what only the store knows about a step, and the acknowledgement. */
 static int explain(struct tk_analysis *c, const struct tk_series_case *k, struct tk_diff_row *row,
         struct tk_error *err)
@@ -201,6 +210,9 @@ static int explain(struct tk_analysis *c, const struct tk_series_case *k, struct
 	add_text_fact(row, TK_FACT_CODE_CHANGE, code);
 	TRY(tk_config_change_describe(&c->catalog, k->series, &row->verdict, config, err));
 	add_text_fact(row, TK_FACT_CONFIG_CHANGE, config);
+	if (*config && is_choice_of_build(k) &&
+	        (row->verdict.cause == TK_CAUSE_UNKNOWN || row->verdict.cause == TK_CAUSE_CODE))
+		row->verdict.cause = TK_CAUSE_CONFIGURATION;
 	TRY(add_regions(c, k, row, err));
 	if (k->skipped && !k->earlier)
 		tk_verdict_add_fact(
@@ -255,9 +267,9 @@ void tk_diff_mean_add(struct tk_diff_mean *m, const struct tk_diff_row *r)
 	bool nightly;
 
 	if (!(r->verdict.before.value > 0 && r->verdict.after.value > 0) ||
-	        r->better == TK_BETTER_UNKNOWN ||
-	        status == TK_VERDICT_ENVIRONMENT || status == TK_VERDICT_NOT_COMPARABLE ||
-	        status == TK_VERDICT_UNSURE || status == TK_VERDICT_STALE)
+	        r->better == TK_BETTER_UNKNOWN || status == TK_VERDICT_ENVIRONMENT ||
+	        status == TK_VERDICT_NOT_COMPARABLE || status == TK_VERDICT_UNSURE ||
+	        status == TK_VERDICT_STALE)
 		return;
 	m->rows++;
 	m->sum += log_change(r, &nightly);
