@@ -148,25 +148,14 @@ void tk_step_evidence_count_back(const struct tk_series_case *k, struct tk_step_
 
 /* ---- builds ---- */
 
-/* The first point since a split that has the newest build. */
-static size_t first_of_newest(const struct tk_series_case *k, size_t split)
-{
-	size_t i = k->count - 1;
-
-	while (i > split && k->points[i - 1].build_id == k->points[k->count - 1].build_id)
-		i--;
-	return i;
-}
-
 static void set_builds(const struct tk_series_case *k, struct tk_step_evidence *s)
 {
-	const size_t split = s->levels.split, newest = first_of_newest(k, split);
+	const size_t split = s->levels.split;
 
 	s->start_s = k->points[split].as_of_s;
 	s->good_build_id = k->points[split - 1].build_id;
 	s->bad_build_id = k->points[split].build_id;
-	s->newest_good_build_id = k->points[newest - 1].build_id;
-	s->newest_bad_build_id = k->points[newest].build_id;
+	s->newest_bad_build_id = k->points[k->count - 1].build_id;
 	s->last_good_run_id = k->points[split - 1].run_id;
 	s->first_bad_run_id = k->points[split].run_id;
 }

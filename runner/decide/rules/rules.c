@@ -239,7 +239,8 @@ static void set_ab_builds(const struct tk_evidence *e, struct tk_verdict *v)
 		v->good_build_id = e->code_step.good_build_id;
 		v->bad_build_id = e->code_step.bad_build_id;
 	} else if (!v->bad_build_id) {
-		v->good_build_id = e->step.newest_good_build_id;
+		/* The pairs say no more than that it is one of the commits between. */
+		v->good_build_id = e->step.good_build_id;
 		v->bad_build_id = e->step.newest_bad_build_id;
 	}
 }

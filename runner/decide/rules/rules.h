@@ -108,8 +108,8 @@ struct tk_step_evidence {
 	/* the step coincides with code known to be new, or with a build after nights of one */
 	bool is_new_build;
 	bool is_unstable; /* most timings before or after have an interval wider than the target */
-	int64_t good_build_id, bad_build_id;               /* on both sides of the step */
-	int64_t newest_good_build_id, newest_bad_build_id; /* where the newest build came in */
+	int64_t good_build_id, bad_build_id; /* on both sides of the step */
+	int64_t newest_bad_build_id;
 	int64_t last_good_run_id, first_bad_run_id;
 	struct tk_shared_shift_evidence shared;
 	struct tk_environment_evidence environment;

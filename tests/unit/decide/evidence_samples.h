@@ -74,7 +74,6 @@ static inline struct tk_evidence quiet_series(void)
 	                .samples_after = 30,
 	                .good_build_id = 96,
 	                .bad_build_id = 97,
-	                .newest_good_build_id = 98,
 	                .newest_bad_build_id = 99,
 	                .last_good_run_id = 96,
 	                .first_bad_run_id = 97,

@@ -20,7 +20,7 @@ static void change_that_ab_runs_confirm(void **state)
 	assert_float_equal(v.change.value, 0.095, 1e-12);
 	assert_float_equal(v.threshold, 0.02, 1e-12);
 	assert_float_equal(tk_verdict_find_fact(&v, TK_FACT_NIGHTLY_ESTIMATE)->number[0], 0, 1e-12);
-	assert_int_equal(v.good_build_id, 98), assert_int_equal(v.bad_build_id, 99);
+	assert_int_equal(v.good_build_id, 96), assert_int_equal(v.bad_build_id, 99);
 
 	e = with_step(0.1);
 	e.ab = ab(TK_AB_HIGHER, 16, 0.095);
