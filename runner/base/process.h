@@ -54,7 +54,7 @@ struct tk_process_result {
 	bool timed_out;
 	enum tk_process_limit exceeded;
 	double wall_s;
-	double cpu_s; /* of the process and of those that it waited for */
+	double cpu_s;      /* of the process and of those that it waited for */
 	struct tk_buf out; /* stdout, if there is no log_path */
 	struct tk_buf err; /* the last 8 KiB of stderr, if there is no log_path */
 };

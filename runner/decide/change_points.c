@@ -67,7 +67,8 @@ static int read_and_search(
 		days[i] = points[i].as_of_s / DAY_S;
 	}
 	for (size_t i = 0, end; i < f->points.count; i = end) {
-		for (end = i + 1; end < f->points.count &&
+		for (end = i + 1;
+		        end < f->points.count &&
 		        !tk_point_is_new_version(points[end - 1].flags, points[end].flags);)
 			end++;
 		search_version(f, values + i, days + i, i, end - i, &o);
@@ -145,10 +146,9 @@ static int store(struct tk_catalog *c, struct search *f, struct tk_error *err)
 		        .confidence = 1 - found->p,
 		        .detail = "{}"};
 	}
-	const int status =
-	        reported ? reported
-	                 : tk_store_replace_change_points(
-	                           c->store, f->series->id, rows, f->count, err);
+	const int status = reported ? reported
+	                            : tk_store_replace_change_points(
+	                                      c->store, f->series->id, rows, f->count, err);
 
 	free(rows);
 	free(f->found);

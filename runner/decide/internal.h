@@ -75,7 +75,7 @@ struct tk_series_case {
 	 * before. range 0: there is nothing to compare with. */
 	const struct tk_point *points;
 	size_t count, range;
-	size_t earlier;                /* points before the range of time */
+	size_t earlier;               /* points before the range of time */
 	const struct tk_point *zeros; /* points of the window whose value is 0 */
 	size_t zero_count;
 	struct tk_zero_step zero;
@@ -283,8 +283,7 @@ struct tk_ab_result tk_series_case_evaluate_ab(const struct tk_analysis *c,
 /* Decides all cases; rows[i] is of case i. */
 int tk_analysis_decide(struct tk_analysis *c, struct tk_diff_report *out, struct tk_error *err);
 /* renames.c: facts of rows whose series has perhaps another name now. rows[i] is of case i. */
-int tk_renames_suggest(
-        const struct tk_analysis *c, struct tk_diff_report *r, struct tk_error *err);
+int tk_renames_suggest(const struct tk_analysis *c, struct tk_diff_report *r, struct tk_error *err);
 /* Sets the status and clears the facts, which were about the earlier verdict. */
 void tk_diff_row_set_status(struct tk_diff_row *row, enum tk_verdict_status status);
 /* Sets by_status alone. */

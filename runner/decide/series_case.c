@@ -31,9 +31,9 @@ bool tk_series_case_is_chosen(const struct tk_series_case *k, const struct tk_di
 
 void tk_series_case_compute_logs(struct tk_series_case *k)
 {
-	const struct tk_point_logs *known =
-	        k->window && !k->owned_points && k->window->logs ? k->window->logs + k->skipped
-	                                                         : NULL;
+	const struct tk_point_logs *known = k->window && !k->owned_points && k->window->logs
+	                                            ? k->window->logs + k->skipped
+	                                            : NULL;
 
 	for (size_t i = 0; i < k->count; i++) {
 		const struct tk_point_logs logs =

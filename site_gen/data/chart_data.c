@@ -134,8 +134,7 @@ static int read_member(struct tk_chart_data *d, struct member *m, struct tk_erro
 	if (m->points.count && m->points.count <= FEW_POINTS && point_at(m, 0)->as_of_s < from_s) {
 		from_s = INT64_MIN;
 		tk_rows_free(&m->points);
-		TRY(tk_store_list_all_points(
-		        d->model->store, s->row->id, from_s, &m->points, err));
+		TRY(tk_store_list_all_points(d->model->store, s->row->id, from_s, &m->points, err));
 	}
 	while (m->older < m->points.count && point_at(m, m->older)->as_of_s < from_s)
 		m->older++;

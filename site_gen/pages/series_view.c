@@ -50,9 +50,9 @@ void tk_page_set_change(struct tk_value *o, const struct tk_site_series *s, doub
 	tk_value_set_change(o, "change", change, "–");
 	tk_value_set(o, "direction",
 	        none || s->row->better == TK_BETTER_UNKNOWN ? ""
-	        : is_time ? (worse ? "slower" : "faster")
-	        : worse   ? "worse"
-	                  : "better");
+	        : is_time                                   ? (worse ? "slower" : "faster")
+	        : worse                                     ? "worse"
+	                                                    : "better");
 	tk_value_set(o, "glyph", none ? "" : change > 0 ? "▲" : "▼");
 }
 

@@ -103,7 +103,8 @@ static void add_newest(const struct tk_db_table *t, struct tk_buf *sql)
 		if (!(t->columns[i].flags & TK_COL_NEWEST))
 			continue;
 		tk_buf_add_printf(sql,
-		        "%s%s=CASE WHEN excluded.%s IN ('',0,'{}','unknown') THEN %s.%s ELSE excluded.%s END",
+		        "%s%s=CASE WHEN excluded.%s IN ('',0,'{}','unknown') THEN %s.%s ELSE "
+		        "excluded.%s END",
 		        lead, c, c, t->name, c, c);
 		lead = ",";
 	}

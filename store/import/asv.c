@@ -128,8 +128,8 @@ static int read_values(struct reader *r, const char *name, const json_t *o, json
 	for (size_t k = 0; k < COUNT; k++)
 		lists[k] = json_object_get(o, columns[k]);
 	for (size_t i = 0; i < (json_is_array(values) ? json_array_size(values) : 1); i++) {
-		struct tk_import_row row = TK_IMPORT_ROW(
-		        .unit = unit, .config = r->environment, .revision = r->revision);
+		struct tk_import_row row = TK_IMPORT_ROW(.unit = unit, .config = r->environment,
+		        .revision = r->revision);
 		const json_t *value = element(values, i), *s = element(stats, i),
 		             *interval = json_object_get(s, "ci_99");
 		double repeat, *const to[] = {&row.lo, &row.hi, &row.q25, &row.q75, &repeat};

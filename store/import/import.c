@@ -227,7 +227,8 @@ static int fail_files(struct tk_import_sink *s, size_t files, struct tk_error *e
 	if (!s->counts.broken)
 		return tk_fail(err, TK_EDATA, "nothing was imported");
 	return tk_fail(err, TK_EDATA,
-	        "%" PRId64 " of %zu files are wrong; nothing was imported (--keep-going leaves them "
+	        "%" PRId64
+	        " of %zu files are wrong; nothing was imported (--keep-going leaves them "
 	        "out)",
 	        s->counts.broken, files);
 }
@@ -271,8 +272,8 @@ static int import_all(struct tk_import_sink *sink, struct file_set *set, struct 
 }
 
 /* A word is a format of ours, anything else the file of a user's one. */
-static int choose_format(struct tk_import_sink *sink, struct tk_import_format *own,
-        char **own_name, struct tk_buf *text, struct tk_error *err)
+static int choose_format(struct tk_import_sink *sink, struct tk_import_format *own, char **own_name,
+        struct tk_buf *text, struct tk_error *err)
 {
 	const char *name = sink->request->format, *slash = name ? strrchr(name, '/') : NULL;
 

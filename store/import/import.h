@@ -123,7 +123,7 @@ struct tk_import_sink {
 	const struct tk_import_file *file;
 	int64_t results; /* read so far, with a value or without */
 	struct tk_import_counts counts;
-	size_t error_count; /* lines of counts.errors that are of this pass */
+	size_t error_count;            /* lines of counts.errors that are of this pass */
 	struct tk_import_state *state; /* sink.c */
 	sqlite3 *documents;            /* what is read, apart from the history */
 	int failed;                    /* status of the function that ended a query */
@@ -131,8 +131,8 @@ struct tk_import_sink {
 	char *benchmarks_path; /* asv.c */
 	json_t *benchmarks;
 	struct tk_rows renamings; /* of series, in the order of time */
-	json_t *unknown; /* columns that are no part of a name, as its keys */
-	bool is_lines; /* of the document: an element is a line */
+	json_t *unknown;          /* columns that are no part of a name, as its keys */
+	bool is_lines;            /* of the document: an element is a line */
 };
 
 /* An error of a file; reading goes on to find the others. */

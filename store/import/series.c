@@ -51,8 +51,7 @@ int tk_import_check_better(const struct tk_import_request *request, struct tk_er
 			return tk_fail(err, TK_EUSAGE,
 			        "--better: \"%s\" is not a direction%s (expected lower, higher, "
 			        "or NAME=higher for a unit, a metric or the series of a pattern)",
-			        text,
-			        tk_suggest_hint(equals ? equals + 1 : text, words, "", hint));
+			        text, tk_suggest_hint(equals ? equals + 1 : text, words, "", hint));
 	}
 	return 0;
 }
@@ -98,8 +97,7 @@ static void add_unknown(struct tk_import_sink *s, const struct tk_import_row *p)
 			st->unknown[i].count++;
 			return;
 		}
-	st->unknown = tk_reallocarray(
-	        st->unknown, st->unknown_count + 1, sizeof(*st->unknown));
+	st->unknown = tk_reallocarray(st->unknown, st->unknown_count + 1, sizeof(*st->unknown));
 	st->unknown[st->unknown_count++] = (struct unknown_unit){.unit = tk_strdup(unit),
 	        .file = tk_strdup(s->file->path),
 	        .series = tk_strdup(p->series),
@@ -152,7 +150,8 @@ static int settle_direction(struct tk_import_sink *s, const struct tk_import_row
 		return 0;
 	if (said != TK_BETTER_UNKNOWN)
 		return tk_fail(err, TK_EUSAGE,
-		        "%s: --better says %s of \"%s\", but %s is stored; a stored series keeps its "
+		        "%s: --better says %s of \"%s\", but %s is stored; a stored series keeps "
+		        "its "
 		        "direction",
 		        s->file->path, tk_better_name(said), p->series,
 		        tk_better_name(stored->better));
@@ -207,8 +206,7 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, c
 	TRY(tk_store_put(s->store, TK_TABLE_series, &row, &entry->id, err));
 	TRY(tk_store_run(s->store, "UPDATE series SET unit=?2 WHERE id=?1 AND unit=''",
 	        TK_ARGS(entry->id, u->unit), err));
-	TRY(tk_store_list(
-	        s->store, TK_TABLE_series, "id=?1", TK_ARGS(entry->id), &rows, err));
+	TRY(tk_store_list(s->store, TK_TABLE_series, "id=?1", TK_ARGS(entry->id), &rows, err));
 	const struct tk_series_row *stored = rows.rows;
 
 	entry->unit = tk_strdup(stored->unit);
@@ -304,12 +302,11 @@ void tk_import_add_failure(
 	}
 	if (st->failure_count == st->failure_cap) {
 		st->failure_cap = st->failure_cap ? st->failure_cap * 2 : 64;
-		st->failures = tk_reallocarray(
-		        st->failures, st->failure_cap, sizeof(*st->failures));
+		st->failures =
+		        tk_reallocarray(st->failures, st->failure_cap, sizeof(*st->failures));
 	}
-	st->failures[st->failure_count++] = (struct import_failure){st->place,
-	        st->last_run->number, outcome, copies[0], copies[1], copies[2], copies[3],
-	        copies[4], texts};
+	st->failures[st->failure_count++] = (struct import_failure){st->place, st->last_run->number,
+	        outcome, copies[0], copies[1], copies[2], copies[3], copies[4], texts};
 }
 
 /* A run of a series, unless the same run of the tool has a value of it. */

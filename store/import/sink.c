@@ -388,8 +388,7 @@ static int read_outcome(struct tk_import_sink *s, const struct tk_import_row *p,
 	return 0;
 }
 
-static int add_result(
-        struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
+static int add_result(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
 	const struct tk_import_unit *u = find_unit(s->state, or_else(p->unit, ""));
 	const char *metric = or_else(p->metric, u->metric);

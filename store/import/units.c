@@ -56,8 +56,7 @@ static const struct {
         {"alloc|allocation|malloc|instruction|insn|instr|inst|register|reg", LARGE, RESOURCE, 1},
         {"error|failure|fault|miss|misses|spill|stall|conflict|switch|switches|mpki", LARGE, FAULT,
                 1},
-        {"ops|fps|qps|tps|rps|pps|eps|iops|ips|ups|lups|flups|cups|teps|sypd|hz", LARGE,
-                RATE, 1},
+        {"ops|fps|qps|tps|rps|pps|eps|iops|ips|ups|lups|flups|cups|teps|sypd|hz", LARGE, RATE, 1},
         {"op|iter|iteration|call|it", LARGE, CALL, 1},
         {"FLOPS", LARGE, FLOP_RATE, 1},
         {"FLOP", LARGE, FLOP, 1},
@@ -226,10 +225,8 @@ static void convert(struct tk_import_unit *u)
 /* WHAT/s is a rate by itself, a cost per call is the cost. */
 static void simplify(struct tk_import_unit *u)
 {
-	static const enum dimension rates[GAIN + 1] = {[BYTE] = BYTE_RATE,
-	        [BIT] = BIT_RATE,
-	        [FLOP] = FLOP_RATE,
-	        [FLOP_RATE] = FLOP_RATE};
+	static const enum dimension rates[GAIN + 1] = {
+	        [BYTE] = BYTE_RATE, [BIT] = BIT_RATE, [FLOP] = FLOP_RATE, [FLOP_RATE] = FLOP_RATE};
 	const enum dimension what = (enum dimension)u->what.dimension;
 
 	if (u->per.dimension == TIME && rates[what]) {

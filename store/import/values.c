@@ -278,8 +278,8 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
 	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
-        {"rest", -1, rest_function}, {"capture", -1, capture_function},
-        {"unit_in", 1, unit_in_function}};
+	        {"rest", -1, rest_function}, {"capture", -1, capture_function},
+	        {"unit_in", 1, unit_in_function}};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		int code = sqlite3_create_function_v2(sink->documents, functions[i].name,

@@ -65,7 +65,9 @@ kernel flash-attention/hopper/fake.cpp flash_fwd_launch_template.h cute/tensor.h
 point flash-attention csrc/cutlass "${cutlass[0]}" ../cutlass
 point flash-attention csrc/composable_kernel "${cutlass[0]}" https://ck.invalid/ck.git
 point flash-attention third_party/aiter "${cutlass[0]}" https://aiter.invalid/aiter.git
+# shellcheck disable=SC2317 # called by name
 python() { echo "# $i" >>flash-attention/hopper/setup.py; }
+# shellcheck disable=SC2317
 bump() { point flash-attention csrc/cutlass "${cutlass[i / 3]}"; }
 commit flash-attention FlashAttention
 history flash-attention hopper/flash_fwd_launch_template.h python bump

@@ -131,9 +131,8 @@ static void add_row(struct tk_table *t, const struct tk_diff_line *l)
 	        row, json_pack("{s:o, s:s, s:o, s:o}", "by",
 	                     tk_json_number(fabs(verdict->change.value * verdict->before.value)),
 	                     "sign", verdict->change.value < 0 ? "−" : "+", "x",
-	                     isnan(verdict->severity)
-	                             ? json_string("")
-	                             : json_sprintf("%.1f", verdict->severity),
+	                     isnan(verdict->severity) ? json_string("")
+	                                              : json_sprintf("%.1f", verdict->severity),
 	                     "q_text",
 	                     isnan(verdict->q) ? json_null() : json_sprintf("%.2g", verdict->q)));
 	tk_table_add_record(t, row);

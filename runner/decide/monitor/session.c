@@ -218,9 +218,9 @@ static int add_tonight(struct device *d, struct tk_error *err)
 			first--; /* they are by time */
 		for (const struct tk_point *p = k->points + first; p < k->points + k->count; p++)
 			if (is_tonight(d->night, k, p))
-				m[count++] = (struct timed_point){p->as_of_s, p->series_id,
-				        p->run_id, p->night_id, p->environment_id, p->flags,
-				        p->value};
+				m[count++] =
+				        (struct timed_point){p->as_of_s, p->series_id, p->run_id,
+				                p->night_id, p->environment_id, p->flags, p->value};
 	}
 	tk_sort(m, count, sizeof *m, by_series);
 	const int status = count ? add_night(d, m, count, err) : TK_OK;

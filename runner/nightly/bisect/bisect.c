@@ -14,7 +14,7 @@ struct candidate {
 	struct tk_revision revision;
 	enum bisect_side side;
 	int64_t build_id; /* 0: not requested yet */
-	bool ok; /* the build */
+	bool ok;          /* the build */
 	enum tk_build_status status;
 	char message[256]; /* why it failed */
 };

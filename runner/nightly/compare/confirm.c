@@ -48,8 +48,7 @@ static int find_priority(const struct confirmation *d, const struct tk_diff_row 
 	case TK_VERDICT_ENVIRONMENT: /* a change of the machine hides that of the code */
 		return 1;
 	case TK_VERDICT_SAME:
-		return fmax(fabs(r->verdict.change.lo), fabs(r->verdict.change.hi)) >
-		                       r->min_effect
+		return fmax(fabs(r->verdict.change.lo), fabs(r->verdict.change.hi)) > r->min_effect
 		               ? 2
 		               : -1;
 	default:

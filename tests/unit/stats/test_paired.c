@@ -174,9 +174,8 @@ static void few_pairs_decide_at_the_end(void **state)
 	struct tk_paired_shift p;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(tk_paired_decide_last(
-		                         cases[i].d, cases[i].n, cases[i].least, 0.95, &decision,
-		                         &p),
+		assert_int_equal(tk_paired_decide_last(cases[i].d, cases[i].n, cases[i].least, 0.95,
+		                         &decision, &p),
 		        TK_OK);
 		assert_int_equal(decision, cases[i].decision);
 	}
