@@ -13,8 +13,8 @@ struct tk_move {
 
 /* Of a level of `nights` nights against one of `before`, at a standard deviation of one night. */
 double tk_move_error(double sd, size_t before, size_t nights);
-/* A tenth of them, at least two, are better explained by a level that stayed than by one that moved
- * by `change`. */
+/* A tenth of them, at least two, stayed: they have not moved, and would look otherwise if they had
+ * moved by `change`. */
 bool tk_moves_have_flat(const struct tk_move *moves, size_t n, double change);
 
 #endif
