@@ -272,8 +272,8 @@ static int search_all(struct search *s, int64_t night_id, struct tk_error *err)
 	        " s.machine_uid FROM series_v s CROSS JOIN measurement p"
 	        " ON p.series_id=s.id AND (p.as_of_s, p.run_id)=(SELECT as_of_s, run_id"
 	        " FROM measurement WHERE series_id=s.id ORDER BY as_of_s DESC, run_id DESC LIMIT 1)"
-	        " ORDER BY s.id",
-	        TK_NO_ARGS, &subject_type, &s->subjects, err));
+	        " WHERE s.rotate_nights <> ?1 ORDER BY s.id",
+	        TK_ARGS((int64_t)TK_SERIES_RETIRED), &subject_type, &s->subjects, err));
 	make_calendars(s);
 	for (size_t m = 0; m < s->calendar_count; m++)
 		search_machine(s, &s->calendars[m]);
