@@ -9,6 +9,7 @@ with others that stay where they are ("flat": 200 series in all) or without ("al
 all), and with a new driver in the same night or without. Prints a Markdown table: verdicts of the k
 series after six nights in %, the night of the first alert, and alerts of flat series per history.
 """
+
 import argparse, collections, concurrent.futures, json, os, random, sqlite3, subprocess, tempfile
 
 NIGHTS, STEP, SERIES = 34, 28, 200
@@ -39,9 +40,9 @@ def write_history(folder, family, flat, seed):
 def set_driver(folder):
     """The nights since the step have another driver: imports do not say one."""
     s = sqlite3.connect(os.path.join(folder, "tracker.db"))
-    s.execute("UPDATE environment SET attributes = '{\"driver\":\"550\"}'")
+    s.execute('UPDATE environment SET attributes = \'{"driver":"550"}\'')
     columns = [c[1] for c in s.execute("PRAGMA table_info(environment)") if c[1] != "id"]
-    values = {"uid": "'driver 560'", "attributes": "'{\"driver\":\"560\"}'"}
+    values = {"uid": "'driver 560'", "attributes": '\'{"driver":"560"}\''}
     select = ", ".join(values.get(c, c) for c in columns)
     s.execute(f"INSERT INTO environment ({', '.join(columns)}) SELECT {select} FROM environment")
     since = "as_of_s >= (SELECT as_of_s FROM night ORDER BY as_of_s LIMIT 1 OFFSET ?)"
