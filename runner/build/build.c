@@ -230,7 +230,9 @@ static double read_cpu_s(const char *path)
 {
 	AUTO(tk_buf) text = TK_BUF_INIT;
 	double user_m, user_s, system_m, system_s;
-	const char *second = tk_file_read(path, 4096, &text, NULL) ? NULL : strchr(text.data, '\n');
+	if (tk_file_read(path, 4096, &text, NULL) || !text.len) /* of one that was killed: empty */
+		return 0;
+	const char *second = strchr(text.data, '\n');
 	return second && sscanf(second, " %lfm%lfs %lfm%lfs", &user_m, &user_s, &system_m,
 	                         &system_s) == 4
 	               ? (user_m + system_m) * 60 + user_s + system_s
