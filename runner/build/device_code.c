@@ -79,6 +79,20 @@ static bool get_content(Elf_Scn *scn, GElf_Shdr *sh, const Elf_Data **data)
 	return gelf_getshdr(scn, sh) && sh->sh_type == SHT_PROGBITS && *data && (*data)->d_buf;
 }
 
+/* The bytes of [address, address + size) in a section; NULL: not there. */
+static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_getscn(elf, section);
+	const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf || !gelf_getshdr(scn, &sh) || address < sh.sh_addr)
+		return NULL;
+	const uint64_t at = address - sh.sh_addr;
+	return at <= data->d_size && size <= data->d_size - at
+	               ? (const unsigned char *)data->d_buf + at
+	               : NULL;
+}
+
 /* ---- NVIDIA ---- */
 
 #define FATBIN_MAGIC 0xba55ed50u
@@ -99,16 +113,41 @@ struct image_header {
 };
 enum { IMAGE_PTX = 1, IMAGE_ELF = 2 };
 
+/* What nvcc calls the texts of a program, such as the file of an assertion. */
+static const char *const texts[] = {"$str", "__unnamed_"};
+
+/* The initialised variables of a section but texts, which hold paths. */
+static void read_variables(struct tk_device_code *c, Elf *elf, Elf_Scn *table, size_t section)
+{
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	Elf_Data *data = elf_getdata(table, NULL);
+	for (int i = 0; gelf_getshdr(table, &sh) && gelf_getsym(data, i, &sym); i++) {
+		const char *name = elf_strptr(elf, sh.sh_link, sym.st_name);
+		const bool is_text =
+		        name && (tk_has_prefix(name, texts[0]) || tk_has_prefix(name, texts[1]));
+		const unsigned char *bytes =
+		        sym.st_shndx != section || is_text
+		                ? NULL
+		                : bytes_at(elf, section, sym.st_value, sym.st_size);
+		if (bytes)
+			add_data(c, bytes, sym.st_size);
+	}
+}
+
 /* Code, constants and initialised variables. */
 static void read_cubin(
         struct tk_device_code *c, const unsigned char *bytes, size_t size, const char *processor)
 {
 	size_t strings;
+	GElf_Shdr sh;
 	Elf *elf = open_elf(c, bytes, size);
 	if (!elf || elf_getshdrstrndx(elf, &strings))
 		return;
+	Elf_Scn *symbols = elf_nextscn(elf, NULL);
+	while (symbols && (!gelf_getshdr(symbols, &sh) || sh.sh_type != SHT_SYMTAB))
+		symbols = elf_nextscn(elf, symbols);
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
-		GElf_Shdr sh;
 		const Elf_Data *data;
 		const char *name;
 		if (!get_content(scn, &sh, &data) || !(name = elf_strptr(elf, strings, sh.sh_name)))
@@ -116,16 +155,20 @@ static void read_cubin(
 		if (!strncmp(name, ".text.", 6))
 			add_kernel(c, name + 6, strlen(name + 6), processor, data->d_buf,
 			        data->d_size);
-		else if (!strncmp(name, ".nv.constant", 12) ||
-		         !strncmp(name, ".nv.global.init", 15))
+		else if (symbols && tk_has_prefix(name, ".nv.global.init"))
+			read_variables(c, elf, symbols, elf_ndxscn(scn));
+		else if (tk_has_prefix(name, ".nv.constant") ||
+		         tk_has_prefix(name, ".nv.global.init"))
 			add_data(c, data->d_buf, data->d_size);
 	}
 }
 
-/* Line by line, without files, comments and places in files. */
+/* Line by line, without files, comments, places in files and texts. */
 static void read_ptx(struct tk_device_code *c, const unsigned char *bytes, size_t size)
 {
-	static const char *const left_out[] = {"//", ".file", ".loc"};
+	static const char *const left_out[] = {"//", ".file", ".loc", ".global .align 1 .b8 $str[",
+	        ".global .align 1 .b8 $str$", ".global .align 1 .b8 __unnamed_"};
+	const size_t count = sizeof left_out / sizeof *left_out;
 	struct tk_buf kept = TK_BUF_INIT, stable = TK_BUF_INIT;
 	const char *line = (const char *)bytes, *end = line + size;
 	for (size_t len; line < end; line += len) {
@@ -134,10 +177,10 @@ static void read_ptx(struct tk_device_code *c, const unsigned char *bytes, size_
 		size_t at = 0, i = 0;
 		while (at < len && (line[at] == ' ' || line[at] == '\t'))
 			at++;
-		while (i < 3 && (len - at < strlen(left_out[i]) ||
-		                        memcmp(line + at, left_out[i], strlen(left_out[i]))))
+		while (i < count && (len - at < strlen(left_out[i]) ||
+		                            memcmp(line + at, left_out[i], strlen(left_out[i]))))
 			i++;
-		if (i == 3)
+		if (i == count)
 			tk_buf_add(&kept, line, len);
 	}
 	tk_stable_text(tk_buf_cstr(&kept), kept.len, &stable);
@@ -203,20 +246,6 @@ struct entry_header {
 	uint64_t offset, bytes,
 	        name_bytes; /* the image, from the bundle's beginning; the name follows */
 };
-
-/* The bytes of [address, address + size) in a section; NULL: not there. */
-static const unsigned char *bytes_at(Elf *elf, size_t section, uint64_t address, uint64_t size)
-{
-	GElf_Shdr sh;
-	Elf_Scn *scn = elf_getscn(elf, section);
-	const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
-	if (!data || !data->d_buf || !gelf_getshdr(scn, &sh) || address < sh.sh_addr)
-		return NULL;
-	const uint64_t at = address - sh.sh_addr;
-	return at <= data->d_size && size <= data->d_size - at
-	               ? (const unsigned char *)data->d_buf + at
-	               : NULL;
-}
 
 /* The symbol `name` of a table; false: there is none. */
 static bool find_symbol(

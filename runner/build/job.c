@@ -150,18 +150,6 @@ int tk_build_job_prepare(struct tk_build_job *j, struct tk_error *err)
 	return TK_OK;
 }
 
-/* Device code counts with its texts, such as the files of assertions. */
-static int put_prefix_map(
-        const struct tk_build_job *j, struct tk_build_env *e, struct tk_error *err)
-{
-	static const char name[] = "NVCC_PREPEND_FLAGS";
-	for (char *const *given = j->spec->env; given && *given; given++)
-		if (!strcmp(*given, name))
-			return TK_OK;
-	AUTO_TEXT map = tk_sprintf("-Xcompiler -ffile-prefix-map=%s=" TK_BUILD_SEEN, j->temp);
-	return tk_build_env_put(e, name, map, err);
-}
-
 /* A sandbox hides the user's home: the build has one of its own,
  * and a cache of compilers that no other upstream can write to. tk_code_hash_object() needs the
  * relocations to hash code without addresses. */
@@ -179,7 +167,7 @@ int tk_build_job_make_env(const struct tk_build_job *j, bool is_sandboxed, struc
 	TRY(tk_build_env_add(e, j->spec, err));
 	for (size_t i = 0; i < count - (is_sandboxed ? 0 : private_count); i++)
 		TRY(tk_build_env_put(e, vars[i].name, tk_build_job_seen(j, vars[i].path), err));
-	return j->is_mounted ? TK_OK : put_prefix_map(j, e, err);
+	return TK_OK;
 }
 
 int tk_build_job_new_sandbox(
