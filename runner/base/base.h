@@ -117,6 +117,12 @@ char *tk_sprintf(const char *fmt, ...)
 char *tk_vsprintf(const char *fmt, va_list args)
         __attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
+/* The text, or `otherwise` where it is NULL or empty. */
+static inline const char *tk_text_or(const char *text, const char *otherwise)
+{
+	return text && *text ? text : otherwise;
+}
+
 static inline bool tk_has_prefix(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -363,6 +369,7 @@ int tk_dir_list(const char *path, char ***names, size_t *count, struct tk_error 
 /* The same of an open folder, which stays open. */
 int tk_dir_list_fd(int fd, char ***names, size_t *count, struct tk_error *err);
 void tk_names_free(char **names, size_t count);
+void tk_names_sort(const char **names, size_t count);
 int tk_dir_create_temp(const char *parent, const char *prefix, char **path, struct tk_error *err);
 
 char *tk_path_join(const char *a, const char *b); /* b alone where b is absolute */
@@ -541,8 +548,6 @@ int tk_signature_verify(const char *allowed_signers, const char *path, struct tk
 
 /* ---- parallel loops -------------------------------------------------------------------------- */
 
-/* A parallel loop for work that is independent: filling inputs and verifying outputs, judging
- * thousands of series. Never runs while something is timed. */
 /* qsort(), which a list of none may not be given to: its elements are nowhere. */
 static inline void tk_sort(
         void *list, size_t count, size_t size, int (*compare)(const void *, const void *))
@@ -551,7 +556,10 @@ static inline void tk_sort(
 		qsort(list, count, size, compare);
 }
 
-/* Calls fn(arg, first, count) on parts of [0, n), each of at least `grain` iterations, from one
+/* A parallel loop for work that is independent: filling inputs and verifying outputs, judging
+ * thousands of series. Never runs while something is timed.
+ *
+ * Calls fn(arg, first, count) on parts of [0, n), each of at least `grain` iterations, from one
  * thread per core that this process may use (at most 32); returns when all are done. Threads take
  * the next part when they have finished one, so that parts may take different times. The parts must
  * be independent of each other: which thread takes one, and when, is not defined. */

@@ -43,6 +43,11 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+void tk_names_sort(const char **names, size_t count)
+{
+	tk_sort(names, count, sizeof *names, compare_names);
+}
+
 static bool is_self_or_parent(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
@@ -73,7 +78,7 @@ static bool list_fd(int fd, char ***names, size_t *count)
 		tk_names_free(list, n);
 		return false;
 	}
-	tk_sort(list, n, sizeof *list, compare_names);
+	tk_names_sort((const char **)list, n);
 	*names = list;
 	*count = n;
 	return true;

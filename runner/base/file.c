@@ -262,7 +262,7 @@ char *tk_path_cache_dir(const char *sub)
 		return tk_path_join(own, sub);
 	if (xdg && *xdg == '/')
 		return tk_path_join3(xdg, "tracker", sub);
-	return tk_path_join3(home && *home ? home : "/tmp", ".cache/tracker", sub);
+	return tk_path_join3(tk_text_or(home, "/tmp"), ".cache/tracker", sub);
 }
 
 char *tk_path_resolve(const char *root, const char *text)

@@ -35,11 +35,6 @@ static char *find_kernels_dir(const struct tk_build_spec *spec)
 	return tk_path_make_absolute(spec->kernels_dir ? spec->kernels_dir : up);
 }
 
-static const char *value_or(const char *value, const char *fallback)
-{
-	return value && *value ? value : fallback;
-}
-
 static void describe(struct tk_build_job *j, const struct tk_build_key *key)
 {
 	const struct tk_build_spec *spec = j->spec;
@@ -51,7 +46,7 @@ static void describe(struct tk_build_job *j, const struct tk_build_key *key)
 	a->revision = tk_strdup(spec->revision);
 	a->adapter = tk_strdup(strrchr(j->adapter_dir, '/') + 1);
 	a->arch = tk_strdup(spec->arch ? spec->arch : "native");
-	a->flags = tk_strdup(value_or(spec->flags, ""));
+	a->flags = tk_strdup(tk_text_or(spec->flags, ""));
 	a->message = tk_strdup("");
 	a->same_as = tk_strdup("");
 	a->built_s = tk_clock_now_s();

@@ -66,14 +66,9 @@ static void find_cuda_capabilities(char *out, size_t size)
 	tk_process_result_free(&result);
 }
 
-static const char *value_or(const char *value, const char *fallback)
-{
-	return value && *value ? value : fallback;
-}
-
 int tk_build_env_add(struct tk_build_env *e, const struct tk_build_spec *spec, struct tk_error *err)
 {
-	const char *arch = value_or(spec->arch, "native");
+	const char *arch = tk_text_or(spec->arch, "native");
 	char jobs[16], capabilities[256] = "";
 	unsigned job_count = 1;
 	if (strcmp(arch, "native") == 0)
@@ -83,8 +78,8 @@ int tk_build_env_add(struct tk_build_env *e, const struct tk_build_spec *spec, s
 	const struct {
 		const char *name, *value;
 	} vars[] = {{"TK_JOBS", jobs}, {"TK_ARCH", arch}, {"TK_CUDA_CAPABILITIES", capabilities},
-	        {"TK_FLAGS", value_or(spec->flags, "")}, {"CC", value_or(getenv("CC"), "cc")},
-	        {"CXX", value_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
+	        {"TK_FLAGS", tk_text_or(spec->flags, "")}, {"CC", tk_text_or(getenv("CC"), "cc")},
+	        {"CXX", tk_text_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
 	        {"SOURCE_DATE_EPOCH", "315532800"}};
 	for (char *const *name = spec->env; name && *name; name++)
 		if (getenv(*name))

@@ -57,7 +57,7 @@ static const char *find_program(const char *tool)
 	const char *program = !strcmp(tool, "cc")    ? getenv("CC")
 	                      : !strcmp(tool, "c++") ? getenv("CXX")
 	                                             : NULL;
-	return program && *program ? program : tool;
+	return tk_text_or(program, tool);
 }
 
 /* The last word of the line that looks like a version: "12.2.0" of "cc (Debian 12.2.0-14) 12.2.0",

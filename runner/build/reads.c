@@ -191,11 +191,6 @@ static bool has_other_names(const struct tk_reads *r, const struct file *f)
 	return !lstat(path, &st) && st.st_nlink > 1;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int tk_reads_finish(struct tk_reads *r, const char *recipe, const char *path, struct tk_error *err)
 {
 	size_t count = 0;
@@ -209,7 +204,7 @@ int tk_reads_finish(struct tk_reads *r, const char *recipe, const char *path, st
 			names[count++] = r->files[i].path;
 			r->is_incomplete |= strchr(r->files[i].path, '\n') != NULL;
 		}
-	tk_sort(names, count, sizeof *names, compare_names);
+	tk_names_sort(names, count);
 	AUTO(tk_buf) text = TK_BUF_INIT;
 	tk_buf_add_printf(&text, HEAD "%s\n", recipe ? recipe : "");
 	for (size_t i = 0; i < count; i++)

@@ -92,11 +92,6 @@ int tk_suite_list_names(const char *root, char ***names, size_t *count, struct t
 	return tk_suite_folder_list_names(root, "suites", cut_ending, names, count, err);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Appends the names of root/folder. */
 static int add_names(const char *root, const char *folder, bool (*shorten)(char *file),
         char ***names, size_t *count, struct tk_error *err)
@@ -128,7 +123,7 @@ int tk_suite_folder_list_names(const char *root, const char *folder, bool (*shor
 		tk_names_free(all, n);
 		return status;
 	}
-	tk_sort(all, n, sizeof *all, compare_names);
+	tk_names_sort((const char **)all, n);
 	for (size_t i = 0; i < n; i++) {
 		if (kept && strcmp(all[kept - 1], all[i]) == 0)
 			free(all[i]);

@@ -323,8 +323,8 @@ int tk_config_change_describe(struct tk_catalog *c, const struct tk_series_row *
 		a = read_algorithm(before);
 		b = read_algorithm(after);
 	}
-	a = a && *a ? a : "default";
-	b = b && *b ? b : "default";
+	a = tk_text_or(a, "default");
+	b = tk_text_or(b, "default");
 	if (before && after && strcmp(a, b))
 		snprintf(out, TK_CONFIG_CHANGE_SIZE, "%.140s -> %.140s", a, b);
 	return TK_OK;

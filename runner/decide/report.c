@@ -55,7 +55,7 @@ static void set_identity(const struct tk_series_case *k, int64_t newest_s, struc
 	TK_COPY(row->op, k->problem->op);
 	TK_COPY(row->metric, k->series->metric);
 	TK_COPY(row->unit, k->series->unit);
-	TK_COPY(row->title, title && *title ? title : k->problem->text);
+	TK_COPY(row->title, tk_text_or(title, k->problem->text));
 }
 
 static void set_evidence(
@@ -314,11 +314,6 @@ static int by_severity(const void *a, const void *b)
 	return strcmp(x->series, y->series);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static size_t count_machines(const struct tk_diff_report *r)
 {
 	const char **names = tk_calloc(r->count + 1, sizeof *names);
@@ -326,7 +321,7 @@ static size_t count_machines(const struct tk_diff_report *r)
 
 	for (size_t i = 0; i < r->count; i++)
 		names[i] = r->rows[i].machine;
-	tk_sort(names, r->count, sizeof *names, by_name);
+	tk_names_sort(names, r->count);
 	for (size_t i = 0; i < r->count; i++)
 		count += i == 0 || strcmp(names[i], names[i - 1]) != 0;
 	free(names);

@@ -90,7 +90,7 @@ static int read_environment(struct tk_remote *r, struct tk_error *err)
 	const char *region = getenv("AWS_REGION"), *token = getenv("AWS_SESSION_TOKEN");
 	TRY(copy_variable("AWS_ACCESS_KEY_ID", &r->signing.access_key, err));
 	TRY(copy_variable("AWS_SECRET_ACCESS_KEY", &r->signing.secret_key, err));
-	r->signing.region = tk_strdup(region && *region ? region : DEFAULT_REGION);
+	r->signing.region = tk_strdup(tk_text_or(region, DEFAULT_REGION));
 	if (token && *token)
 		TRY(format_text(&r->token_header, err, "x-amz-security-token: %s", token));
 	return TK_OK;
@@ -302,11 +302,6 @@ static int parse_list(
 	return status;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The folder in a query, as S3 signs it. */
 static void add_escaped(struct tk_buf *out, const char *text)
 {
@@ -353,7 +348,7 @@ int tk_remote_list(struct tk_remote *r, char ***names, size_t *count, struct tk_
 		tk_names_free(n.at, n.count);
 		return status;
 	}
-	tk_sort(n.at, n.count, sizeof *n.at, compare_names);
+	tk_names_sort((const char **)n.at, n.count);
 	*names = n.at;
 	*count = n.count;
 	return TK_OK;

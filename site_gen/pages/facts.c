@@ -155,8 +155,8 @@ static int store_site(struct tk_store *s, const struct tk_site_options *o, struc
 	TRY(tk_page_make_table(
 	        s, "title, base_url, now_s, tie, night_id, since_s", "page_site", err));
 	return tk_page_insert(s, "page_site",
-	        TK_ARGS(1, o->title && *o->title ? o->title : "tracker",
-	                o->base_url ? o->base_url : "", o->now_s, o->tie, o->night_id, o->since_s),
+	        TK_ARGS(1, tk_text_or(o->title, "tracker"), o->base_url ? o->base_url : "",
+	                o->now_s, o->tie, o->night_id, o->since_s),
 	        err);
 }
 

@@ -41,7 +41,7 @@ int tk_report_add(struct tk_site *site, enum tk_document_format format, bool is_
 	const char *title = site->options->title;
 	struct tk_document d;
 	int status = 0;
-	tk_document_begin(&d, out, format, title && *title ? title : "tracker");
+	tk_document_begin(&d, out, format, tk_text_or(title, "tracker"));
 	for (size_t i = 0; !status && i < sizeof tables / sizeof *tables; i++) {
 		struct table t = {&d, tables[i].title, 0};
 		if (is_brief && !tables[i].is_brief)

@@ -31,30 +31,7 @@ void tk_import_series_free(struct tk_import_state *st)
 	free(st->failures);
 }
 
-static const char *or_else(const char *text, const char *otherwise)
-{
-	return text && *text ? text : otherwise;
-}
-
 /* ---- which direction is better --------------------------------------------------------------- */
-
-int tk_import_check_better(const struct tk_import_request *request, struct tk_error *err)
-{
-	for (size_t i = 0; i < request->better_count; i++) {
-		static const char *const words[] = {"lower", "higher", NULL};
-		const char *text = request->better[i], *equals = strrchr(text, '=');
-		char hint[TK_SUGGEST_HINT_SIZE];
-		enum tk_better better = TK_BETTER_UNKNOWN;
-
-		tk_better_parse(equals ? equals + 1 : text, &better);
-		if (better == TK_BETTER_UNKNOWN || equals == text)
-			return tk_fail(err, TK_EUSAGE,
-			        "--better: \"%s\" is not a direction%s (expected lower, higher, "
-			        "or NAME=higher for a unit, a metric or the series of a pattern)",
-			        text, tk_suggest_hint(equals ? equals + 1 : text, words, "", hint));
-	}
-	return 0;
-}
 
 static enum tk_better parse_better(const char *word)
 {
@@ -62,6 +39,21 @@ static enum tk_better parse_better(const char *word)
 
 	tk_better_parse(word, &better);
 	return better;
+}
+
+int tk_import_check_better(const struct tk_import_request *request, struct tk_error *err)
+{
+	for (size_t i = 0; i < request->better_count; i++) {
+		static const char *const words[] = {"lower", "higher", NULL};
+		const char *text = request->better[i], *equals = strrchr(text, '=');
+		char hint[TK_SUGGEST_HINT_SIZE];
+		if (parse_better(equals ? equals + 1 : text) == TK_BETTER_UNKNOWN || equals == text)
+			return tk_fail(err, TK_EUSAGE,
+			        "--better: \"%s\" is not a direction%s (expected lower, higher, "
+			        "or NAME=higher for a unit, a metric or the series of a pattern)",
+			        text, tk_suggest_hint(equals ? equals + 1 : text, words, "", hint));
+	}
+	return 0;
 }
 
 /* The last option that matches. */
@@ -74,7 +66,7 @@ static enum tk_better find_option(
 		const char *text = request->better[i], *equals = strrchr(text, '=');
 		AUTO_TEXT name = tk_strndup(text, equals ? (size_t)(equals - text) : 0);
 
-		if (!equals || !strcmp(name, or_else(p->unit, "")) ||
+		if (!equals || !strcmp(name, tk_text_or(p->unit, "")) ||
 		        !fnmatch(name, p->series, 0) || !fnmatch(name, metric, 0))
 			better = parse_better(equals ? equals + 1 : text);
 	}
@@ -90,7 +82,7 @@ static bool may_be_unknown(const struct tk_import_sink *s, const struct tk_impor
 static void add_unknown(struct tk_import_sink *s, const struct tk_import_row *p)
 {
 	struct tk_import_state *st = s->state;
-	const char *unit = or_else(p->unit, "");
+	const char *unit = tk_text_or(p->unit, "");
 
 	for (size_t i = 0; i < st->unknown_count; i++)
 		if (!strcmp(st->unknown[i].unit, unit)) {
@@ -184,15 +176,15 @@ static int put_series(struct tk_import_sink *s, const struct tk_import_row *p, c
 	AUTO(tk_rows) rows = {0};
 	const struct tk_problem_row problem = {.text = text,
 	        .op = "foreign",
-	        .dtype = or_else(p->dtype, ""),
+	        .dtype = tk_text_or(p->dtype, ""),
 	        .title = p->series,
 	        .source = s->format->name,
-	        .family = or_else(p->family, "")};
+	        .family = tk_text_or(p->family, "")};
 	/* Neither a unit nor a direction replaces a stored one. */
 	struct tk_series_row row = {.device_id = s->state->place.device_id,
 	        .upstream_id = s->state->place.upstream_id,
-	        .backend = or_else(p->backend, s->format->name),
-	        .config = or_else(p->config, ""),
+	        .backend = tk_text_or(p->backend, s->format->name),
+	        .config = tk_text_or(p->config, ""),
 	        .mode = "imported",
 	        .metric = metric,
 	        .unit = "",
@@ -254,7 +246,7 @@ int tk_import_find_series(struct tk_import_sink *s, const struct tk_import_row *
 {
 	struct tk_import_state *st = s->state;
 	const char *const parts[] = {
-	        p->series, or_else(p->backend, ""), or_else(p->config, ""), metric};
+	        p->series, tk_text_or(p->backend, ""), tk_text_or(p->config, ""), metric};
 
 	tk_buf_clear(&st->key);
 	tk_buf_add_printf(&st->key, "%lld %lld", (long long)st->place.device_id,
@@ -287,8 +279,8 @@ void tk_import_add_failure(
         struct tk_import_sink *s, const struct tk_import_row *p, enum tk_outcome outcome)
 {
 	struct tk_import_state *st = s->state;
-	const char *const parts[] = {p->series, or_else(p->backend, s->format->name),
-	        or_else(p->config, ""), or_else(p->metric, ""), or_else(p->message, "")};
+	const char *const parts[] = {p->series, tk_text_or(p->backend, s->format->name),
+	        tk_text_or(p->config, ""), tk_text_or(p->metric, ""), tk_text_or(p->message, "")};
 	const char *copies[sizeof(parts) / sizeof(parts[0])];
 	size_t size = 0;
 

@@ -75,11 +75,6 @@ void tk_import_sink_close(struct tk_import_sink *s)
 
 /* ---- where and what -------------------------------------------------------------------------- */
 
-static const char *or_else(const char *text, const char *otherwise)
-{
-	return text && *text ? text : otherwise;
-}
-
 static const char *copy(const char *text)
 {
 	return text ? tk_strdup(text) : NULL;
@@ -121,7 +116,7 @@ static int put_place(struct tk_import_sink *s, const struct tk_import_row *p, st
 {
 	struct import_place *place = &s->state->place;
 	struct tk_machine_row machine = {
-	        .name = p->machine, .attributes = or_else(p->machine_attributes, "{}")};
+	        .name = p->machine, .attributes = tk_text_or(p->machine_attributes, "{}")};
 	struct tk_device_row device = {
 	        .kind = "imported", .name = p->device, .arch = p->arch, .slug = p->device};
 	struct tk_environment_row environment = {.attributes = "{}"};
@@ -143,14 +138,14 @@ static int find_place(
 	struct tk_import_state *st = s->state;
 	const struct tk_import_row *f = &st->file;
 	const struct tk_import_row p = {
-	        .machine = or_else(s->request->machine,
-	                or_else(row->machine, or_else(f->machine, "imported"))),
-	        .machine_attributes = or_else(row->machine_attributes, f->machine_attributes),
-	        .device = or_else(row->device, or_else(f->device, "unknown")),
-	        .arch = or_else(row->arch, or_else(f->arch, "")),
-	        .upstream = or_else(s->request->upstream,
-	                or_else(row->upstream, or_else(f->upstream, "imported"))),
-	        .url = or_else(row->url, or_else(f->url, ""))};
+	        .machine = tk_text_or(s->request->machine,
+	                tk_text_or(row->machine, tk_text_or(f->machine, "imported"))),
+	        .machine_attributes = tk_text_or(row->machine_attributes, f->machine_attributes),
+	        .device = tk_text_or(row->device, tk_text_or(f->device, "unknown")),
+	        .arch = tk_text_or(row->arch, tk_text_or(f->arch, "")),
+	        .upstream = tk_text_or(s->request->upstream,
+	                tk_text_or(row->upstream, tk_text_or(f->upstream, "imported"))),
+	        .url = tk_text_or(row->url, tk_text_or(f->url, ""))};
 	const char *const parts[] = {p.machine, p.device, p.arch, p.upstream, p.url};
 	const size_t count = sizeof(parts) / sizeof(parts[0]);
 	const char *known = tk_buf_cstr(&st->place_key), *end = known + st->place_key.len;
@@ -214,7 +209,8 @@ static int run_order(const void *a, const void *b)
 /* A result's own revision and time, else those of the options, else those of the file. */
 static const char *find_revision(const struct tk_import_sink *s, const struct tk_import_row *p)
 {
-	return or_else(p->revision, or_else(s->request->rev, or_else(s->state->file.revision, "")));
+	return tk_text_or(
+	        p->revision, tk_text_or(s->request->rev, tk_text_or(s->state->file.revision, "")));
 }
 
 static int64_t find_time(const struct tk_import_sink *s, const struct tk_import_row *p)
@@ -236,8 +232,8 @@ static struct import_run *make_run(
 	*run = (struct import_run){.key = tk_strdup(st->key.data),
 	        .place = st->place,
 	        .revision = tk_strdup(revision),
-	        .author = tk_strdup(or_else(p->author, or_else(st->file.author, ""))),
-	        .subject = tk_strdup(or_else(p->subject, or_else(st->file.subject, ""))),
+	        .author = tk_strdup(tk_text_or(p->author, tk_text_or(st->file.author, ""))),
+	        .subject = tk_strdup(tk_text_or(p->subject, tk_text_or(st->file.subject, ""))),
 	        .attributes = json_object(),
 	        .number = st->run_count + 1};
 	if (st->run_count == st->run_cap) {
@@ -309,7 +305,7 @@ static int keep_attributes(
 static int find_statistic(
         struct tk_import_sink *s, const struct tk_import_row *p, enum statistic *statistic)
 {
-	const char *word = or_else(p->statistic, "sample");
+	const char *word = tk_text_or(p->statistic, "sample");
 
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++)
 		if (!strcmp(statistics[i], word)) {
@@ -390,8 +386,8 @@ static int read_outcome(struct tk_import_sink *s, const struct tk_import_row *p,
 
 static int add_result(struct tk_import_sink *s, const struct tk_import_row *p, struct tk_error *err)
 {
-	const struct tk_import_unit *u = find_unit(s->state, or_else(p->unit, ""));
-	const char *metric = or_else(p->metric, u->metric);
+	const struct tk_import_unit *u = find_unit(s->state, tk_text_or(p->unit, ""));
+	const char *metric = tk_text_or(p->metric, u->metric);
 	/* A measured time is positive; 0 is what a harness writes for none. */
 	const bool is_impossible = tk_metric_from_name(metric) == TK_METRIC_TIME &&
 	                           tk_metric_from_name(u->metric) == TK_METRIC_TIME &&
@@ -436,7 +432,7 @@ static int put_build(
 {
 	char time[TK_TIME_ISO_SIZE];
 	struct tk_revision_row revision = {.upstream_id = r->place.upstream_id,
-	        .rev = or_else(r->revision, tk_time_format_iso(r->time_s, time)),
+	        .rev = tk_text_or(r->revision, tk_time_format_iso(r->time_s, time)),
 	        .parent = "",
 	        .position = r->position,
 	        .author_time_s = r->time_s,

@@ -62,7 +62,7 @@ static const char *current_user(void)
 	const struct passwd *user = getpwuid(getuid());
 	const char *name = getenv("USER");
 
-	return name && *name ? name : user ? user->pw_name : "unknown";
+	return tk_text_or(name, user ? user->pw_name : "unknown");
 }
 
 /* "link ID URL", "note ID TEXT": the second argument is the note. */
@@ -99,7 +99,7 @@ static int check_arguments(const struct action *action, struct tk_error *err)
 	if (opt.yaml && (!opt.note || !*opt.note))
 		return tk_fail(err, TK_EUSAGE, "--yaml: expected --note=TEXT with the reason");
 	opt.note = opt.note ? opt.note : "";
-	opt.by = opt.by && *opt.by ? opt.by : current_user();
+	opt.by = tk_text_or(opt.by, current_user());
 	return TK_OK;
 }
 

@@ -133,7 +133,7 @@ static int query_version(struct tk_night *n, const struct tk_upstream_config *u,
 	json_auto_t *info = NULL;
 	TRY(tk_worker_query_backend(n->devices[0].worker, m->path, &info, err));
 	const char *version = json_string_value(json_object_get(info, "version"));
-	snprintf(out->id, sizeof out->id, "%s", version && *version ? version : "unknown");
+	snprintf(out->id, sizeof out->id, "%s", tk_text_or(version, "unknown"));
 	return TK_OK;
 }
 
@@ -420,7 +420,7 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .adapter = u->config->adapter ? u->config->adapter : u->config->name,
 	        .toolchain = a->toolchain ? a->toolchain : "",
 	        .flags = u->config->cmake_args ? u->config->cmake_args : "",
-	        .arch = a->arch && *a->arch ? a->arch : "native",
+	        .arch = tk_text_or(a->arch, "native"),
 	        .status = a->status,
 	        .message = a->message ? a->message : "",
 	        .log = tail,
