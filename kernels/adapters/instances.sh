@@ -58,6 +58,15 @@ compile_instance() {
 		"-DKERNEL=$name" -o "$name.o"
 }
 
+# compile_instances [NAME=VALUE...]: runs the adapter's `compile` with these variables for each line
+# of `instances`; with TK_INSTANCES=N for the first N.
+compile_instances() {
+	if [ -n "${TK_INSTANCES:-}" ]; then sed -i "$TK_INSTANCES q" instances; fi
+	if [ -s instances ]; then
+		env "$@" xargs -P "$TK_JOBS" -L 1 "$TK_ADAPTER/${compile:-compile}" <instances
+	fi
+}
+
 # describe_instances: instances.inc for backend.c, and TK_OUT/instances.txt. Each row has what the
 # adapter's instance_row VALUE... prints, then the kernel and the compiler's error, one of them
 # NULL. Fails if no instance compiled.

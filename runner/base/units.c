@@ -16,7 +16,7 @@ static const struct suffix durations[] = {
 	{ "ns", 1e-9, true }, { "us", 1e-6, true }, { "µs", 1e-6, false }, { "ms", 1e-3, true },
 	{ "s", 1, true }, { "", 1, false }, { "m", 60, true }, { "min", 60, false },
 	{ "h", 3600, true },
-	{ "d", 86400, true }, { "w", 604800, false }, { NULL },
+	{ "d", 86400, true }, { "w", 604800, false }, { "y", 31536000, false }, { NULL },
 };
 static const struct suffix times[] = {
 	{ "ns", 1e-9, true }, { "us", 1e-6, true }, { "µs", 1e-6, false }, { "ms", 1e-3, true },
@@ -37,7 +37,7 @@ static const struct {
 } kinds[] = {
 	[TK_QUANTITY_COUNT] = { counts, "a whole number", "digits only, such as 12", true },
 	[TK_QUANTITY_DURATION] = { durations, "a duration",
-		"a number with ns, us, ms, s, m, h, d or w, such as 30s or 2h", false },
+		"a number with ns, us, ms, s, m, h, d, w or y, such as 30s or 2h", false },
 	[TK_QUANTITY_FRACTION] = { fractions, "a percentage", "2% or 0.02, for instance", false },
 	[TK_QUANTITY_TIME] = { times, "a time", "a number with ns, us, ms or s, such as 500ns",
 		false },

@@ -40,6 +40,7 @@ struct tk_build_spec {
 	uint64_t memory_limit_bytes; /* address space of each process */
 	uint64_t disk_limit_bytes;   /* of all that the build can write to; 0: none */
 	bool network;                /* in the sandbox */
+	unsigned instances; /* at most so many kernels where they are compiled one by one; 0: all */
 	/* tk_artifact_find(): where "", gets a file that the revision changes and the nearest build
 	 * read. May be NULL. */
 	char *changed; /* TK_CHANGED_SIZE bytes */

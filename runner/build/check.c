@@ -40,7 +40,7 @@ char *tk_build_read_unknown_interface(const char *dir)
 	char line[1024] = "", clean[1024];
 	int fd = tk_file_open_regular(AT_FDCWD, path, NULL);
 	FILE *f = fd < 0 ? NULL : tk_check_memory(fdopen(fd, "r"));
-	if (f && !fgets(line, sizeof line, f))
+	if (f && fscanf(f, "%1023[^\n]", line) != 1)
 		snprintf(line, sizeof line, "looked for nothing that it names");
 	if (f)
 		fclose(f);

@@ -69,18 +69,20 @@ static void find_cuda_capabilities(char *out, size_t size)
 int tk_build_env_add(struct tk_build_env *e, const struct tk_build_spec *spec, struct tk_error *err)
 {
 	const char *arch = tk_text_or(spec->arch, "native");
-	char jobs[16], capabilities[256] = "";
+	char jobs[16], instances[16] = "", capabilities[256] = "";
 	unsigned job_count = 1;
 	if (strcmp(arch, "native") == 0)
 		find_cuda_capabilities(capabilities, sizeof capabilities);
 	TRY(limit_jobs(spec, &job_count, err));
 	snprintf(jobs, sizeof(jobs), "%u", job_count);
+	if (spec->instances)
+		snprintf(instances, sizeof(instances), "%u", spec->instances);
 	const struct {
 		const char *name, *value;
-	} vars[] = {{"TK_JOBS", jobs}, {"TK_ARCH", arch}, {"TK_CUDA_CAPABILITIES", capabilities},
-	        {"TK_FLAGS", tk_text_or(spec->flags, "")}, {"CC", tk_text_or(getenv("CC"), "cc")},
-	        {"CXX", tk_text_or(getenv("CXX"), "c++")}, {"LDFLAGS", "-Wl,--emit-relocs"},
-	        {"SOURCE_DATE_EPOCH", "315532800"}};
+	} vars[] = {{"TK_JOBS", jobs}, {"TK_INSTANCES", instances}, {"TK_ARCH", arch},
+	        {"TK_CUDA_CAPABILITIES", capabilities}, {"TK_FLAGS", tk_text_or(spec->flags, "")},
+	        {"CC", tk_text_or(getenv("CC"), "cc")}, {"CXX", tk_text_or(getenv("CXX"), "c++")},
+	        {"LDFLAGS", "-Wl,--emit-relocs"}, {"SOURCE_DATE_EPOCH", "315532800"}};
 	for (char *const *name = spec->env; name && *name; name++)
 		if (getenv(*name))
 			TRY(tk_build_env_put(e, *name, getenv(*name), err));

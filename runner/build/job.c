@@ -130,7 +130,7 @@ int tk_build_job_prepare(struct tk_build_job *j, struct tk_error *err)
 	AUTO_TEXT list = tk_path_join(spec->adapter_dir, "sources");
 	AUTO(tk_buf) sources = TK_BUF_INIT;
 	TRY(create_temp(j, err));
-	j->ccache = tk_path_join3(spec->cache_dir, "ccache", spec->repo->name);
+	j->ccache = tk_path_join3(repo.cache_dir, "ccache", repo.name);
 	for (int i = 0; i < TK_PLACES; i++) {
 		j->at[i] = tk_path_join(j->temp, place_names[i]);
 		if (i < TK_PLACE_FOLDERS)

@@ -255,6 +255,8 @@ static int add_all(struct tk_hash *h, const struct tk_build_spec *spec, const ch
 		tk_hash_add_str(h, *name);
 		tk_hash_add_str(h, value ? value : "");
 	}
+	if (spec->instances) /* keys stay as they were */
+		tk_hash_add_i64(h, spec->instances);
 	if (spec->repo->kind == TK_REPO_PACKAGE)
 		tk_hash_add_str(h, tk_repo_package_name(spec->repo));
 	if (spec->problems) /* keys of other adapters stay as they are */

@@ -134,6 +134,7 @@ void tk_git_bisect_hint_print(FILE *out, const char *indent, const struct tk_glo
 	X(build) \
 	X(backfill) \
 	X(revisions) \
+	X(adapter) \
 	X(diff) \
 	X(ab) \
 	X(profile) \

@@ -1,5 +1,7 @@
-/* `tracker build`: builds the newest revisions of upstreams; the cache of builds. */
+/* `tracker build`: builds the newest revisions of upstreams; the cache of builds. `tracker adapter`
+ * tries past revisions. */
 #include "build/build.h"
+#include "cli/arguments.h"
 #include "cli/host/survey.h"
 #include "cli/night/night_report.h"
 #include "cli/table.h"
@@ -11,11 +13,16 @@
 static struct {
 	const char *upstream, *rev, *arch, *export_file, *import_file;
 	bool list, clean, cached, dry_run, json;
-} opt;
+	/* of `tracker adapter` */
+	const char *action, *since;
+	struct tk_option_list revs;
+	size_t commits;
+} opt = {.since = "1y", .commits = 3};
 
 /* What became of one upstream. */
 struct result {
 	const struct tk_upstream_config *upstream;
+	const char *rev; /* NULL: the newest */
 	struct tk_revision revision;
 	struct tk_artifact *artifact; /* NULL: it was not tried, see err */
 	struct tk_error err;
@@ -89,13 +96,24 @@ static const struct tk_column cache_columns[] = {
         {0},
 };
 
-/* Prints and frees the rows: with "cpu,nsa" and the beginnings of their code hashes. */
+static const struct tk_column trial_columns[] = {
+        {"REVISION", TK_COLUMN_LEFT, "revision", TK_SHOW_SHORT},
+        {"COMMITTED", TK_COLUMN_LEFT, "committed", TK_SHOW_DAY},
+        {"SUBJECT", TK_COLUMN_SHORTEN | TK_COLUMN_DROP(5), "subject"},
+        {"STATUS", TK_COLUMN_LEFT, "status", .color = status_color},
+        {"MESSAGE", TK_COLUMN_OPTIONAL | TK_COLUMN_WRAP, "message"},
+        ARTIFACT_COLUMNS(1),
+        {0},
+};
+
+/* Prints and frees the rows: with "cpu,nsa", or "cpu gemm attention" where operations are known,
+ * and the beginnings of their code hashes. */
 static int print_rows(const struct tk_globals *g, const struct tk_column *columns, json_t *rows,
         struct tk_error *err)
 {
 	struct tk_table *t = tk_table_new(g, columns);
-	const json_t *row, *b;
-	size_t i, k;
+	const json_t *row, *b, *operation;
+	size_t i, k, n;
 
 	json_array_foreach (rows, i, row) {
 		AUTO(tk_buf) names = TK_BUF_INIT;
@@ -104,6 +122,8 @@ static int print_rows(const struct tk_globals *g, const struct tk_column *column
 		tk_table_add_record(t, row);
 		json_array_foreach (json_object_get(row, "backends"), k, b) {
 			tk_buf_add_printf(&names, "%s%s", k ? "," : "", tk_record_text(b, "name"));
+			json_array_foreach (json_object_get(b, "operations"), n, operation)
+				tk_buf_add_printf(&names, " %s", json_string_value(operation));
 			tk_buf_add_printf(
 			        &codes, "%s%.12s", k ? "," : "", tk_record_text(b, "code_hash"));
 		}
@@ -121,6 +141,7 @@ static json_t *result_json(const struct result *r)
 
 	if (r->revision.id[0]) {
 		json_object_set_new(o, "revision", json_string(r->revision.id));
+		json_object_set_new(o, "committed", tk_time_to_json(r->revision.commit_time_s));
 		json_object_set_new(o, "subject", json_string(r->revision.subject));
 		json_object_set_new(o, "position", json_integer(r->revision.position));
 		json_object_set_new(o, "dirty", json_boolean(r->revision.dirty));
@@ -143,7 +164,8 @@ static size_t print_failures(const struct result *results, size_t count)
 			        r->revision.id,
 			        r->artifact->status == TK_BUILD_PARTIAL ? "partial: " : "", why);
 		}
-		tk_command_fail("build", &err);
+		if (!opt.action) /* which has it in the table */
+			tk_command_fail("build", &err);
 		failed++;
 	}
 	return failed;
@@ -310,14 +332,14 @@ static int build_one(const struct tk_config *config, struct result *r)
 	tk_upstream_init_repo(config, r->upstream, &source);
 	if (status)
 		tk_error_add_context(&r->err, "%s", r->upstream->name);
-	else
-		status = opt.rev ? tk_repo_find_revision(&source, opt.rev, &r->revision, &r->err)
-		                 : tk_repo_find_newest(&source, &r->revision, &r->err);
+	else if (!*r->revision.id)
+		status = r->rev ? tk_repo_find_revision(&source, r->rev, &r->revision, &r->err)
+		                : tk_repo_find_newest(&source, &r->revision, &r->err);
 	if (status)
 		return status;
 	tk_log(TK_LOG_INFO, "build", NULL, "%s: %.12s %s", r->upstream->name, r->revision.id,
 	        r->revision.subject);
-	return tk_upstream_build(
+	return (opt.action ? tk_upstream_try : tk_upstream_build)(
 	        config, r->upstream, r->revision.id, opt.arch, &r->artifact, &r->err);
 }
 
@@ -331,7 +353,8 @@ static int choose_upstreams(
 		if (!is_built(u))
 			return tk_fail(
 			        err, TK_EUSAGE, "upstream \"%s\" is installed, not built", u->name);
-		results[(*count)++].upstream = u;
+		results[*count].upstream = u;
+		results[(*count)++].rev = opt.rev;
 	}
 	char hint[TK_SUGGEST_HINT_SIZE];
 	if (opt.upstream && !*count)
@@ -358,12 +381,29 @@ static int export_results(const struct tk_config *config, const struct result *r
 	return status;
 }
 
-static int build_all(const struct tk_globals *g, struct tk_error *err)
+/* What the backends that were built say that they compute, as far as they load here. */
+static int add_operations(const struct tk_globals *g, json_t *rows, struct tk_error *err)
+{
+	AUTO_PTR(tk_modules) modules = NULL;
+	json_t *row, *b;
+	size_t i, k;
+
+	TRY(tk_modules_load(g->program, &modules, err));
+	json_array_foreach (rows, i, row)
+		json_array_foreach (json_object_get(row, "backends"), k, b) {
+			json_auto_t *about =
+			        tk_survey_query_backend(g, modules, tk_record_text(b, "path"));
+
+			json_object_set(b, "operations", json_object_get(about, "operations"));
+		}
+	return TK_OK;
+}
+
+/* Builds what the results name, prints and frees them, unless `status` is an error. */
+static int build_all(const struct tk_globals *g, struct result *results, size_t count, int status,
+        struct tk_error *err)
 {
 	const struct tk_config *config = g->config;
-	size_t count = 0;
-	struct result *results = tk_calloc(config->upstream_count + 1, sizeof(*results));
-	int status = choose_upstreams(config, results, &count, err);
 
 	for (size_t i = 0; !status && i < count; i++) {
 		if (build_one(config, &results[i]) == TK_ECANCELED)
@@ -372,8 +412,10 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 	json_t *rows = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(rows, result_json(&results[i]));
+	if (!status && opt.action)
+		status = add_operations(g, rows, err);
 	if (!status)
-		status = print_rows(g, result_columns, rows, err);
+		status = print_rows(g, opt.action ? trial_columns : result_columns, rows, err);
 	else
 		json_decref(rows);
 	const size_t failed = status ? 0 : print_failures(results, count);
@@ -387,6 +429,55 @@ static int build_all(const struct tk_globals *g, struct tk_error *err)
 	return failed ? TK_EXIT_INCOMPLETE : TK_EXIT_OK;
 }
 
+/* Revisions of the upstream of the first result, as results; newest first where none is named. */
+static int list_trials(
+        const struct tk_config *config, struct result *results, size_t *count, struct tk_error *err)
+{
+	const struct tk_upstream_config *u = results->upstream;
+	struct tk_revision *list = NULL;
+	struct tk_repo repo;
+	int64_t since_s;
+	size_t found = 0;
+
+	for (*count = 0; *count < opt.revs.count; ++*count)
+		results[*count] = (struct result){u, .rev = opt.revs.items[*count]};
+	if (*count)
+		return TK_OK;
+	TRY(tk_upstream_check_adapter(config, u, err));
+	TRY(tk_when_parse(opt.since, tk_clock_now_s(), false, &since_s, err));
+	tk_upstream_init_repo(config, u, &repo);
+	TRY(tk_repo_list_revisions(&repo, 0, since_s, &list, &found, err));
+	*count = found < opt.commits ? found : opt.commits;
+	for (size_t i = 0; i < *count; i++)
+		results[i] = (struct result){
+		        u, .revision = list[i * (found - 1) / (*count > 1 ? *count - 1 : 1)]};
+	free(list);
+	return *count ? TK_OK
+	              : tk_fail(err, TK_ENOTFOUND, "%s has no revision since %s", u->name,
+	                        opt.since);
+}
+
+/* The newest revisions, or those that `tracker adapter` tries: of the upstream with the name, else
+ * of the first one with this adapter. */
+static int build_revisions(const struct tk_globals *g, struct tk_error *err)
+{
+	const struct tk_config *config = g->config;
+	const size_t most = config->upstream_count + opt.commits + opt.revs.count;
+	struct result *results = tk_calloc(most, sizeof *results);
+	size_t count = 0;
+
+	for (size_t i = 0; opt.action && i < config->upstream_count; i++) {
+		const char *adapter = config->upstreams[i].adapter;
+		if (!tk_config_find_upstream(config, opt.upstream) && adapter &&
+		        !strcmp(adapter, opt.upstream))
+			opt.upstream = config->upstreams[i].name;
+	}
+	int status = choose_upstreams(config, results, &count, err);
+	if (!status && opt.action)
+		status = list_trials(config, results, &count, err);
+	return build_all(g, results, status ? 0 : count, status, err);
+}
+
 static int run_build(struct tk_globals *g, struct tk_error *err)
 {
 	if (opt.dry_run)
@@ -397,7 +488,7 @@ static int run_build(struct tk_globals *g, struct tk_error *err)
 	       : opt.cached      ? export_cache(g->config, err)
 	       : opt.clean       ? clean_cache(g->config, err)
 	       : opt.import_file ? import_cache(g->config, err)
-	                         : build_all(g, err);
+	                         : build_revisions(g, err);
 }
 
 const struct tk_command tk_command_build = {.name = "build",
@@ -425,3 +516,52 @@ const struct tk_command tk_command_build = {.name = "build",
                         "measures"},
         .opens = TK_OPENS_CONFIG,
         .run = run_build};
+
+/* ---- tracker adapter ------------------------------------------------------------------------- */
+
+static const struct tk_option adapter_options[] = {
+        {TK_OPT_TEXT("arch", 0, "ARCH", &opt.arch,
+                "Build for ARCH, as `tracker build --arch` (native, sm_90a, gfx942)")},
+        {TK_OPT_COUNT("commits", 0, "N", 1, 1000, &opt.commits,
+                "Try N revisions, evenly spread over those since TIME (default: 3)")},
+        {TK_OPT_JSON(&opt.json, "Print a table (default) or JSON")},
+        {TK_OPT_ITEMS("revs", 0, "REV,REV", &opt.revs, "Try these hashes, tags or versions"),
+                .excludes = "commits since"},
+        {TK_OPT_TEXT("since", 's', "TIME", &opt.since,
+                "Try revisions since TIME (default: 1y), the first and the last among them")},
+        {TK_OPT_ARGUMENT(&opt.action, "missing action; expected check")},
+        {TK_OPT_ARGUMENT(&opt.upstream, "missing NAME; expected an adapter or an upstream")},
+        {0},
+};
+
+static int run_adapter(struct tk_globals *g, struct tk_error *err)
+{
+	static const char *const actions[] = {"check", NULL};
+
+	if (strcmp(opt.action, *actions) != 0)
+		return tk_options_fail_action(opt.action, actions, err);
+	TRY(tk_survey_apply_defaults(g, &g->config, err));
+	tk_cancel_install_handlers();
+	TRY(tk_upstream_forget_trials(g->config, err));
+	return build_revisions(g, err);
+}
+
+const struct tk_command tk_command_adapter = {.name = "adapter",
+        .summary = "check which revisions of a library its adapter builds",
+        .usage = {.options = adapter_options,
+                .arguments = "check NAME",
+                .surplus = "expected one NAME",
+                .help = "Build revisions of the upstream NAME, or of the first one with the "
+                        "adapter NAME, to see whether the adapter knows their interfaces.\v"
+                        "Of kernels that are compiled one by one only the first is. The builds "
+                        "are kept apart from those that are measured, and nothing needs a GPU. "
+                        "STATUS is that of `tracker build`; MESSAGE is the first diagnostic, or "
+                        "what was looked for in a revision whose interface is unknown; BACKENDS "
+                        "has the operations of each.\n\n"
+                        "Exit code: 0 all are built, 3 one is not, or not all of it.\n\n"
+                        "Examples:\n"
+                        "  tracker adapter check cutlass\n"
+                        "  tracker adapter check openblas --since=2y --commits=5\n"
+                        "  tracker adapter check deepgemm --revs=v2.1.1,main --arch=sm_90a"},
+        .opens = TK_OPENS_CONFIG,
+        .run = run_adapter};

@@ -111,20 +111,24 @@ json_t *tk_survey_devices(
 }
 
 /* A worker of any device can load a backend; the answer says which device it needs. */
-static json_t *query_backend(const struct tk_globals *g, const struct tk_modules *modules,
-        const json_t *devices, const char *path)
+json_t *tk_survey_query_backend(
+        const struct tk_globals *g, const struct tk_modules *modules, const char *path)
 {
 	const struct tk_module *layer = tk_modules_find_device(modules, "cpu");
-	const json_t *device;
-	const char *kind;
-	json_t *b;
 
 	if (!layer && modules->device_count)
 		layer = &modules->devices[0];
-	b = layer ? query(g, modules, layer, 0, path)
-	          : json_pack("{s:s}", "reason", "no device layer can load it");
-	kind = tk_record_text(b, "device_kind");
-	device = tk_records_find(devices, "layer", kind);
+	return layer ? query(g, modules, layer, 0, path)
+	             : json_pack("{s:s}", "reason", "no device layer can load it");
+}
+
+static json_t *query_backend(const struct tk_globals *g, const struct tk_modules *modules,
+        const json_t *devices, const char *path)
+{
+	json_t *b = tk_survey_query_backend(g, modules, path);
+	const char *kind = tk_record_text(b, "device_kind");
+	const json_t *device = tk_records_find(devices, "layer", kind);
+
 	if (!json_object_get(b, "reason") && !device)
 		json_object_set_new(
 		        b, "reason", json_sprintf("no device layer \"%s\"", *kind ? kind : "?"));

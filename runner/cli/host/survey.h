@@ -22,6 +22,10 @@ json_t *tk_survey_devices(
  * device is available. */
 json_t *tk_survey_backends(
         const struct tk_globals *g, const struct tk_modules *modules, const json_t *devices);
+/* What a worker of this machine says of a backend, whose device need not be here, else {"reason"}.
+ */
+json_t *tk_survey_query_backend(
+        const struct tk_globals *g, const struct tk_modules *modules, const char *path);
 bool tk_survey_is_available(const json_t *entry);
 
 /* Kinds of GPUs: why the tracker has no modules for the kind i, and the command that builds them;

@@ -133,7 +133,7 @@ static int list_problems(const struct tk_config *config, const char *adapter_dir
 
 /* Builds it, or looks for it in the cache. */
 static int make_build(const struct tk_config *config, const struct tk_upstream_config *u,
-        const char *revision, const char *arch,
+        const char *revision, const char *arch, bool is_trial,
         int (*make)(const struct tk_build_spec *, struct tk_artifact **, struct tk_error *),
         char *changed, struct tk_artifact **out, struct tk_error *err)
 {
@@ -141,6 +141,7 @@ static int make_build(const struct tk_config *config, const struct tk_upstream_c
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	AUTO_TEXT adapter = find_adapter_dir(config, u);
 	AUTO_TEXT kernels = tk_path_join(tk_path_data_dir(), "kernels");
+	AUTO_TEXT trials = tk_path_join(config->cache_dir, "trials");
 	AUTO(tk_problem_list) list = {0};
 	const char **problems;
 	TRY(list_problems(config, adapter, &list, &problems, err));
@@ -152,7 +153,8 @@ static int make_build(const struct tk_config *config, const struct tk_upstream_c
 	        .arch = arch ? arch : "native",
 	        .flags = u->cmake_args,
 	        .problems = problems,
-	        .cache_dir = config->cache_dir,
+	        .cache_dir = is_trial ? trials : config->cache_dir,
+	        .instances = is_trial,
 	        .jobs = cores > 0 ? (unsigned)cores : 1,
 	        .deadline_s = config->budgets.build_s,
 	        .memory_limit_bytes = config->budgets.build_memory_bytes,
@@ -168,14 +170,26 @@ static int make_build(const struct tk_config *config, const struct tk_upstream_c
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
 {
-	return make_build(config, u, revision, arch, tk_artifact_build, NULL, out, err);
+	return make_build(config, u, revision, arch, false, tk_artifact_build, NULL, out, err);
+}
+
+int tk_upstream_try(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err)
+{
+	return make_build(config, u, revision, arch, true, tk_artifact_build, NULL, out, err);
+}
+
+int tk_upstream_forget_trials(const struct tk_config *config, struct tk_error *err)
+{
+	AUTO_TEXT trials = tk_path_join(config->cache_dir, "trials");
+	return tk_artifact_evict(trials, 0, NULL, 0, err);
 }
 
 int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, char *changed, struct tk_artifact **out,
         struct tk_error *err)
 {
-	return make_build(config, u, revision, arch, tk_artifact_find, changed, out, err);
+	return make_build(config, u, revision, arch, false, tk_artifact_find, changed, out, err);
 }
 
 /* ---- bundles ---- */

@@ -23,6 +23,13 @@ int tk_upstream_check_adapter(
 int tk_upstream_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
 
+/* The same with one kernel where they are compiled one by one: whether the adapter knows the
+ * interface. In a cache of its own, so that nothing measures it, which lasts until the next trials.
+ */
+int tk_upstream_forget_trials(const struct tk_config *config, struct tk_error *err);
+int tk_upstream_try(const struct tk_config *config, const struct tk_upstream_config *u,
+        const char *revision, const char *arch, struct tk_artifact **out, struct tk_error *err);
+
 /* The same without a build (tk_artifact_find). `changed`: see struct tk_build_spec. */
 int tk_upstream_find_build(const struct tk_config *config, const struct tk_upstream_config *u,
         const char *revision, const char *arch, char *changed, struct tk_artifact **out,
