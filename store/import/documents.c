@@ -186,7 +186,7 @@ struct table {
 	char **headings;
 	size_t count;
 	struct tk_import_columns *columns;
-	struct tk_buf before; /* the text before the row, of a log */
+	struct tk_buf before; /* of a log: the line before the row; of the first row all lines */
 };
 
 static void free_headings(struct table *t)
@@ -328,6 +328,7 @@ static int add_log(struct table *t, struct tk_error *err)
 		return 0;
 	for (const char *at = text.data; at < start; at++)
 		t->first_line += *at == '\n';
+	tk_buf_add_utf8(&t->before, text.data, (size_t)(start - text.data));
 	FILE *in = fmemopen((void *)(uintptr_t)start, strlen(start), "re");
 
 	if (!in)

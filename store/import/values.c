@@ -189,14 +189,6 @@ static void iso_time_function(ARGS)
 		sqlite3_result_int64(context, time_s);
 }
 
-static void after_last_function(ARGS)
-{
-	const char *text = text_of(v[0]), *at = strrchr(text, *text_of(v[1]));
-
-	if (*text)
-		sqlite3_result_text(context, at ? at + 1 : text, -1, SQLITE_TRANSIENT);
-}
-
 static void free_pattern(void *pattern)
 {
 	regfree(pattern);
@@ -226,13 +218,6 @@ static void capture_function(ARGS)
 		return;
 	sqlite3_result_text(context, text + groups[group].rm_so,
 	        groups[group].rm_eo - groups[group].rm_so, SQLITE_TRANSIENT);
-}
-
-static void first_line_function(ARGS)
-{
-	const char *text = text_of(v[0]);
-
-	sqlite3_result_text(context, text, (int)strcspn(text, "\r\n"), SQLITE_TRANSIENT);
 }
 
 static void unit_in_function(ARGS)
@@ -277,7 +262,6 @@ int tk_import_register_functions(struct tk_import_sink *sink, struct tk_error *e
 	        {"need", 2, need_function}, {"number", -1, number_function},
 	        {"real", 1, real_function}, {"text", 2, text_function},
 	        {"milliseconds", 2, milliseconds_function}, {"iso_time", 1, iso_time_function},
-	        {"after_last", 2, after_last_function}, {"first_line", 1, first_line_function},
 	        {"rest", -1, rest_function}, {"capture", -1, capture_function},
 	        {"unit_in", 1, unit_in_function}};
 

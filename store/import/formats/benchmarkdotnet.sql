@@ -1,7 +1,13 @@
--- what: BenchmarkDotNet: *-report-full.json, *-report-brief.json
+-- what: BenchmarkDotNet: *-report-full.json, *-report-brief.json, *-report.csv
+-- reads: json|csv
 -- detect: "HostEnvironmentInfo" "Benchmarks"
+-- heading: Method
+-- heading: Job
+-- heading: Mean*
+-- beside: *-measurements.csv
 --
--- Times in ns; allocated bytes are a series of their own.
+-- Times in ns; allocated bytes are a series of their own. In CSV the columns of parameters are those between the
+-- settings of the job and the mean.
 SELECT h ->> 'ProcessorName' AS device, h ->> 'Architecture' AS arch, h AS attributes
 FROM (SELECT :doc -> 'HostEnvironmentInfo' AS h);
 
@@ -20,3 +26,16 @@ FROM benchmark LEFT JOIN json_each(iif(json_type(s, '$.OriginalValues') = 'array
 SELECT series, 'allocated' AS metric, 'bytes' AS unit, b ->> '$.Memory.BytesAllocatedPerOperation' AS value,
   place || '.Memory' AS place
 FROM benchmark WHERE json_type(b, '$.Memory.BytesAllocatedPerOperation') IN ('integer', 'real');
+
+WITH col AS (SELECT line, c.id, key, c.value AS cell, max(c.id) FILTER (WHERE key = 'WarmupCount') OVER row AS first,
+    min(c.id) FILTER (WHERE key LIKE 'Mean%') OVER row AS mean
+  FROM csv, json_each(cells) c WINDOW row AS (PARTITION BY line)),
+parameter AS (SELECT line, '(' || group_concat(key || ': ' || cell, ', ') || ')' AS text FROM col
+  WHERE id > first AND id < mean GROUP BY line)
+SELECT ifnull(capture(:path, '([^/]+)-report\.csv$', 1) || '.', '') || (cells ->> 'Method') || ifnull(p.text, '') ||
+    iif(cells ->> 'Job' = 'DefaultJob', '', ' [' || (cells ->> 'Job') || ']') AS series,
+  iif(key LIKE 'Mean%', NULL, 'allocated') AS metric, iif(cell = 'NA', 'failed', NULL) AS outcome,
+  nullif(replace(replace(capture(cell, '^([0-9.,]+)', 1), ',', ''), 'NA', ''), '') AS value, 'mean' AS statistic,
+  replace(replace(coalesce(capture(cell, '^[0-9.,]+ (.*)$', 1), capture(key, '\[(.*)\]', 1), iif(key LIKE 'Mean%', 'ns', 'B')),
+    'KB', 'KiB'), 'MB', 'MiB') AS unit, cells AS attributes, place || '.' || key AS place
+FROM csv JOIN col USING (line) LEFT JOIN parameter p USING (line) WHERE key LIKE 'Mean%' OR key LIKE 'Allocated%' AND key NOT LIKE '%Ratio%' AND cell <> '-';

@@ -17,7 +17,7 @@ SELECT series, d.value AS value, s ->> 'unit' AS unit, iif(r ->> 'error' IS NULL
   coalesce(r ->> '$.error.stack_trace', r ->> '$.error.command', r ->> 'error') AS message,
   r ->> '$.machine_info.name' AS machine,
   coalesce(r ->> '$.machine_info.gpu_product_names[0]', r ->> '$.machine_info.cpu_model_name') AS device,
-  after_last(coalesce(r ->> '$.github.repository', r ->> '$.commit.repository'), '/') AS upstream,
+  capture(coalesce(r ->> '$.github.repository', r ->> '$.commit.repository'), '[^/]*$') AS upstream,
   coalesce(r ->> '$.github.commit', r ->> '$.commit.sha', r ->> '$.commit.hash') AS revision, min(iso_time(r ->> 'timestamp')) OVER (PARTITION BY r ->> 'run_id') AS time,
   json_remove(r, '$.stats', '$.tags', '$.timestamp') AS attributes, place || '.stats.data' AS place
 FROM named LEFT JOIN json_each(s, '$.data') d;

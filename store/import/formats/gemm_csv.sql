@@ -6,16 +6,22 @@
 -- identity: dtype|datatype|type|precision|accum|uplo|side|diag|incx=1|incy=1|kl|ku|alpha=1|beta=0|batch_count=1
 -- identity: batch=1|batch_size=1|groups=1|group_count=1|grouped_gemm=0|split_k_mode=serial|split_k_slices=1
 -- identity: raster_order=heuristic|swizzle_size=1|scaleA=0|scaleB=0|scaleC=0|scaleD=0|amaxD=0|swizzle_a=0|swizzle_b=0
--- identity: activation_type=none|bias_vector=0|epilogue=none
+-- identity: activation_type=none|bias_vector=0|epilogue=none|side_mode|fill_mode|diag_type|Activation|Filter|Output
+-- identity: d|h|w|t|r|s|pad_d=0|pad_h=0|pad_w=0|stride_h=1|stride_w=1|dilation_d=1|dilation_h=1|dilation_w=1
 -- columns: function|operation|kernel|name|op|m|n|k|lda|ldb|ldc|ldd|stride_?|backend|provider|library|gpu_model|device
 -- columns: gpu|status|disposition|*us|*usec|*(usec)|*(us)|*ms|*(ms)|runtime|latency|*time_?s|*gb/s|*gbps|*flop/s|*flops
 -- columns: *flops)|compilation_time|bytes|flops/byte|problem
--- attributes: operationkind|gemm_kind|op_class|cta_?|cluster_?|stages|warps_?|inst_?|min_cc|max_cc|cold_iters|hot_iters
+-- attributes: operationkind|*_kind|conv_mode|iterator_algorithm|eq_gemm_provider|z|p|q|E|op_class|cta_?|cluster_?|stages|warps_?|inst_?|min_cc|max_cc|cold_iters|hot_iters
 -- attributes: bias_type|aux_type|rotating_buffer|flush|use_gpu_timer|norm_error*|atol|rtol|lowest-*-freq
 --
 -- The CUTLASS profiler, rocblas-bench, hipblaslt-bench, hipblas-bench and suites like them. "X-GFLOPS"
 -- beside others is the rate of the backend X; what begins with "CPU" is the reference's. rocblas-bench does not
--- write the function: without K it is known by its arguments, "blas(n,alpha,incx)".
+-- write the function: without K it is known by its arguments, "blas(n,alpha,incx)". The GB/s of CUTLASS and
+-- of hipBLASLt are GiB/s.
+SELECT capture(before, 'Device ID [0-9]+ *: *([A-Za-z0-9 ()-]+) gfx', 1) AS device, capture(before, ' (gfx[0-9a-f]+)', 1) AS arch,
+  coalesce(capture(before, 'git version: *([0-9a-z.-]+)', 1), capture(before, 'BLAS version: *([0-9a-z.-]+)', 1)) AS revision
+FROM csv LIMIT 1;
+
 CREATE TABLE measure AS
 WITH measure(word, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time', 'us'), ('time (usec)', 'time', 'us'),
     ('time (us)', 'time', 'us'), ('time_us', 'time', 'us'), ('latency_us', 'time', 'us'), ('latency_ms', 'time', 'ms'),
@@ -32,7 +38,8 @@ WITH measure(word, metric, unit) AS (VALUES ('us', 'time', 'us'), ('usec', 'time
       AND (length(heading) = length(word) OR substr(heading, -length(word) - 1, 1) IN (' ', '-', '_', ':')
         OR substr(word, 1, 1) = '(') GROUP BY i),
   told AS (
-    SELECT heading, unit, iif(lower(prefix) IN ('cpu', 'host', 'reference'), 'cpu_', '') || metric AS metric,
+    SELECT heading, iif(unit = 'GB/s' AND (lower(prefix) = 'hipblaslt' OR EXISTS (SELECT 1 FROM heading WHERE heading = 'OperationKind')),
+      'GiB/s', unit) AS unit, iif(lower(prefix) IN ('cpu', 'host', 'reference'), 'cpu_', '') || metric AS metric,
       iif(lower(prefix) IN ('', 'cpu', 'host', 'reference', 'gpu', 'rocblas', 'hipblas', 'hipblaslt', 'avg', 'mean', 'kernel'),
         NULL, prefix) AS backend, i FROM found)
 -- Two columns may say the same in other units: the first one counts.
@@ -60,7 +67,7 @@ packed AS (
       iif(lower(d.key) GLOB 'stride*', 0, -1))
   GROUP BY line),
 spelled AS (
-  SELECT p.*, title || ifnull(' ' || nullif(substr(ifnull('x' || m, '') || ifnull('x' || n, '') || ifnull('x' || k, ''), 2), ''), '') || iif(p.name = '', '', ' ' || p.name) ||
+  SELECT p.*, title || iif(cells ->> 'conv_kind' <> '', ' n=' || n || ' k=' || k, ifnull(' ' || nullif(substr(ifnull('x' || m, '') || ifnull('x' || n, '') || ifnull('x' || k, ''), 2), ''), '')) || iif(p.name = '', '', ' ' || p.name) ||
     ifnull(packed.text, '') AS series
   FROM problem p LEFT JOIN packed USING (line)),
 -- hipblaslt-bench tries solutions, and writes the row of the winner again.

@@ -4,7 +4,7 @@
 --
 -- "window.BENCHMARK_DATA = {...}": suites, each a list of commits with
 -- their benches. The unit or the tool says whether more is better.
-SELECT :doc ->> 'repoUrl' AS url, after_last(:doc ->> 'repoUrl', '/') AS upstream;
+SELECT :doc ->> 'repoUrl' AS url, capture(:doc ->> 'repoUrl', '[^/]*$') AS upstream;
 
 WITH suite AS (
   SELECT key AS suite, iif(type = 'array' AND typeof(key) = 'text', value,
@@ -26,7 +26,7 @@ SELECT need(text(b -> 'name', at || '.name'), at || '.name') AS series, suite AS
     AS better,
   rest(b, 'name', 'value', 'unit') AS attributes, iif(bench = 0, rest(o, 'benches'), NULL) AS run_attributes,
   at AS place, rev AS revision,
-  o ->> '$.commit.author.name' AS author, first_line(o ->> '$.commit.message') AS subject,
+  o ->> '$.commit.author.name' AS author, capture(o ->> '$.commit.message', '^[^' || char(10, 13) || ']*') AS subject,
   coalesce(iso_time(o ->> '$.commit.timestamp'), milliseconds(o -> 'date', place || '.date')) AS time,
   entry AS "order"
 FROM bench;

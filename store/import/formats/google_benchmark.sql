@@ -4,7 +4,7 @@
 -- {"context": {...}, "benchmarks": [...]}. Repetitions are values of one name. Where
 -- a benchmark has aggregates only, its reported median (else the mean) is taken. The other numbers are
 -- user counters: a metric each, with the unit that its name ends with.
-SELECT c ->> 'host_name' AS machine, after_last(c ->> 'executable', '/') AS upstream,
+SELECT c ->> 'host_name' AS machine, capture(c ->> 'executable', '[^/]*$') AS upstream,
   coalesce(c ->> 'commit', c ->> 'git_commit', c ->> 'git_sha', c ->> 'git_hash', c ->> 'revision', c ->> 'build_id')
     AS revision,
   iso_time(c ->> 'date') AS time, json_remove(:doc, '$.benchmarks') AS attributes
@@ -22,7 +22,7 @@ WITH metric(key, metric, unit) AS (VALUES ('real_time', 'time', NULL), ('cpu_tim
     FROM (SELECT fullkey AS place, iif(type = 'object', value, '{}') AS o
       FROM json_each(:doc, '$.benchmarks'))),
   ranked AS (
-    SELECT *, CASE ifnull(aggregate, '') WHEN '' THEN 0 WHEN 'median' THEN 1 WHEN 'mean' THEN 2 ELSE 3 END
+    SELECT *, CASE coalesce(aggregate, iif(o ->> 'run_type' = 'aggregate', 'mean', '')) WHEN '' THEN 0 WHEN 'median' THEN 1 WHEN 'mean' THEN 2 ELSE 3 END
       AS choice FROM benchmark WHERE outcome IS NULL),
   chosen AS (SELECT *, min(choice) OVER (PARTITION BY name) AS best FROM ranked)
 SELECT name AS series, metric, ifnull(unit, time_unit) AS unit, NULL AS better,

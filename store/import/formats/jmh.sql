@@ -1,4 +1,8 @@
--- what: JMH: -rf json
+-- what: JMH: -rf json, -rf csv
+-- reads: json|csv
+-- heading: Benchmark
+-- heading: Mode
+-- heading: Score
 -- detect: "jmhVersion" "primaryMetric"
 -- detect: "benchmark" "mode" "primaryMetric"
 --
@@ -23,3 +27,14 @@ SELECT series, metric, coalesce(raw, m ->> 'score') AS value, iif(raw IS NULL, '
   m ->> 'scoreUnit' AS unit, CASE WHEN metric IS NULL THEN iif(r ->> 'mode' = 'thrpt', 'higher', 'lower') END AS better,
   rest(r, 'benchmark', 'primaryMetric', 'secondaryMetrics') AS attributes, place || ':' || ifnull(metric, '') AS place
 FROM sample;
+
+SELECT coalesce(capture(title, '^(.*):[^:]+$', 1), title) ||
+    ifnull((SELECT group_concat(' ' || substr(key, 8) || '=' || value, '') FROM json_each(cells)
+      WHERE key LIKE 'Param: %' AND value <> ''), '') ||
+    iif(cells ->> 'Mode' IN ('thrpt', 'avgt'), '', ' mode=' || (cells ->> 'Mode')) ||
+    iif(CAST(cells ->> 'Threads' AS INTEGER) > 1, ' threads=' || (cells ->> 'Threads'), '') AS series,
+  lower(ltrim(capture(title, ':([^:]+)$', 1), '·+')) AS metric, cells ->> 'Score' AS value, 'mean' AS statistic,
+  cells ->> 'Samples' AS n, cells ->> 'Unit' AS unit,
+  CASE WHEN title NOT LIKE '%:%' THEN iif(cells ->> 'Mode' = 'thrpt', 'higher', 'lower') END AS better, cells AS attributes,
+  place || ':' || title AS place
+FROM (SELECT *, need(cells ->> 'Benchmark', place || '.Benchmark') AS title FROM csv);

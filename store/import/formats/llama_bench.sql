@@ -13,6 +13,7 @@ CREATE TABLE record AS
 SELECT value AS r, fullkey AS place FROM json_each(iif(json_type(:doc) = 'array', :doc, json_array(json(:doc))))
   WHERE type = 'object'
 UNION ALL SELECT cells, place FROM csv
+UNION ALL SELECT text, place FROM lines WHERE text LIKE '{%' AND json_valid(text) -- among what it logs
 UNION ALL
 SELECT (SELECT json_group_object(c.value, v.value)
     FROM json_each('["' || replace(capture(text, 'INSERT INTO [^(]*\((.*)\) VALUES', 1), ', ', '","') || '"]') c

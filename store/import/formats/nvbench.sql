@@ -4,7 +4,7 @@
 --
 -- Benchmarks, each with states (one combination of its axes on one device), each with summaries
 -- by tag. It writes 64-bit numbers as texts.
-SELECT after_last(:doc ->> '$.meta.argv[0]', '/') AS upstream, json_remove(:doc, '$.benchmarks') AS attributes;
+SELECT capture(:doc ->> '$.meta.argv[0]', '[^/]*$') AS upstream, json_remove(:doc, '$.benchmarks') AS attributes;
 
 WITH metric(choice, tag, metric, unit) AS (VALUES
     (1, 'nv/cold/time/gpu/median', 'time', 's'), (2, 'nv/cold/time/gpu/mean', 'time', 's'),

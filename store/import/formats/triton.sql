@@ -15,8 +15,8 @@ SELECT heading, path, ifnull(provider, heading) AS provider, unit, CASE
     'seqlen', 'sequence_length', 'hidden_size', 'head_dim', 'd_head', 'num_tokens', 'n_cols', 'n_rows') THEN 'size'
   ELSE 'provider' END AS role, id FROM heading;
 
-SELECT (SELECT group_concat(heading || '=' || v, ' ') FROM (SELECT s.heading, iif(csv.cells ->> s.path LIKE '%.0',
-      substr(csv.cells ->> s.path, 1, length(csv.cells ->> s.path) - 2), csv.cells ->> s.path) AS v
+SELECT (SELECT group_concat(heading || '=' || v, ' ') FROM (SELECT s.heading, iif(real(csv.cells ->> s.path) IS NULL,
+      csv.cells ->> s.path, printf('%.15g', real(csv.cells ->> s.path))) AS v
     FROM col s WHERE s.role = 'size' ORDER BY s.id)) AS series,
   p.provider AS backend, cells ->> p.path AS value, ifnull(p.unit, '') AS unit, place || '.' || p.heading AS place
 FROM csv, col p WHERE p.role = 'provider';
