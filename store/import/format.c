@@ -176,12 +176,13 @@ enum tk_import_reads tk_import_format_reads(
 static size_t count_matches(const struct tk_import_format *format, const struct tk_import_file *f)
 {
 	const enum tk_import_reads reads = tk_import_format_reads(format, f);
-	const bool is_markup = strchr("{[<", f->head[strspn(f->head, " \t\r\n")]) != NULL;
+	const char *start = f->head + strspn(f->head, " \t\r\n");
+	const bool is_markup = strchr("{[<", *start) != NULL;
 	size_t best = 0, count;
 	char *words;
 
 	if (reads == TK_IMPORT_CSV || reads == TK_IMPORT_LOG) {
-		if (!is_markup || reads == TK_IMPORT_LOG)
+		if (!is_markup || (reads == TK_IMPORT_LOG && *start == '['))
 			tk_import_find_heading(format, f->head, reads == TK_IMPORT_LOG, &best);
 		return best;
 	}

@@ -136,7 +136,8 @@ static int import_open_file(
 	const struct tk_import_format *named = sink->named;
 
 	TRY(read_head(f, head, err));
-	const struct tk_import_format *guess = tk_import_format_guess(f);
+	const struct tk_import_format *guess =
+	        named && !tk_import_format_skips(named, f->path) ? NULL : tk_import_format_guess(f);
 
 	sink->format = named ? named : guess;
 	if (!sink->format && !named)

@@ -255,12 +255,14 @@ static int find_run(struct tk_import_sink *s, const struct tk_import_row *p, str
 	if (time_s < TK_TIME_MIN_S || time_s >= TK_TIME_END_S)
 		return tk_fail(err, TK_EDATA, "%s: the time %s is not between 1970 and 2200",
 		        s->file->path, tk_time_format_iso(time_s, time));
+	if (st->last_run && st->last_run->time_s == time_s &&
+	        !strcmp(st->last_run->revision, revision) &&
+	        !memcmp(&st->last_run->place, &st->place, sizeof(st->place)))
+		return 0;
 	tk_buf_clear(&st->key);
 	tk_buf_add_printf(&st->key, "%lld %lld %lld ", (long long)st->place.environment_id,
 	        (long long)st->place.upstream_id, (long long)time_s);
 	tk_buf_add_str(&st->key, revision);
-	if (st->last_run && !strcmp(st->last_run->key, st->key.data))
-		return 0;
 	struct import_run wanted = {.key = st->key.data}, **found;
 	const struct tk_import_commit *commit = tk_import_find_commit(s->request, revision);
 
