@@ -425,6 +425,7 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .message = a->message ? a->message : "",
 	        .log = tail,
 	        .wall_s = a->wall_s,
+	        .cpu_s = a->cpu_s,
 	        .size_bytes = a->size_bytes,
 	        .built_s = tk_clock_now_s()};
 	TRY(tk_store_put(n->store, TK_TABLE_build, &row, &u->build_id, err));
