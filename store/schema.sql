@@ -48,8 +48,7 @@ CREATE TABLE build (
   flags TEXT NOT NULL DEFAULT '', arch TEXT NOT NULL DEFAULT '',
   status TEXT NOT NULL CHECK (status IN ('ok', 'partial', 'unknown_interface', 'failed', 'timeout')),
   message TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '', -- the end of the log of a failed or partial build
-  wall_s REAL NOT NULL DEFAULT 0, cpu_s REAL NOT NULL DEFAULT 0, -- of all its processes; 0: unknown
-  size_bytes INTEGER NOT NULL DEFAULT 0, built_s INTEGER NOT NULL
+  wall_s REAL NOT NULL DEFAULT 0, size_bytes INTEGER NOT NULL DEFAULT 0, built_s INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX build_revision ON build(revision_id);
 

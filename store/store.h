@@ -100,7 +100,7 @@ struct tk_build_row {
 	const char *uid, *artifact_key, *adapter, *toolchain, *flags, *arch;
 	enum tk_build_status status;
 	const char *message, *log;
-	double wall_s, cpu_s; /* cpu_s 0: unknown */
+	double wall_s;
 	int64_t size_bytes, built_s;
 };
 struct tk_kernel_row {

@@ -5,7 +5,7 @@
 -- A build with its revision and its upstream.
 CREATE TEMP VIEW build_v AS
   SELECT b.id, b.uid, b.revision_id, b.artifact_key, b.adapter, b.toolchain, b.flags, b.arch, b.status,
-    b.message, b.wall_s, b.cpu_s, b.size_bytes, b.built_s,
+    b.message, b.wall_s, b.size_bytes, b.built_s,
     r.upstream_id, r.rev, r.parent, r.position, r.author_time_s, r.commit_time_s, r.author, r.subject,
     u.name AS upstream, u.kind AS upstream_kind, u.url AS upstream_url
   FROM build b JOIN revision r ON r.id = b.revision_id JOIN upstream u ON u.id = r.upstream_id;

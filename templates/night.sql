@@ -56,8 +56,7 @@ ORDER BY place('verdict', g.status), bare, sorted, g.series_id LIMIT 200
 SELECT clip(u.name, 60) AS name, clip(public_url(u.url), 120) AS url, r.status AS state,
   tone('resolution', r.status) AS tone, clip(r.message, 300) AS message,
   r.revision_id AS "revision+", b.id IS NOT NULL AS "built?", b.status AS build_state,
-  tone('build', b.status) AS build_tone,
-  duration(b.wall_s) || iif(b.cpu_s > 0, ', CPU ' || duration(b.cpu_s), '') AS build_took,
+  tone('build', b.status) AS build_tone, duration(b.wall_s) AS build_took,
   clip(b.message, 400) AS build_message, iif(b.status <> 'ok', substr(b.log, -8000), '') AS log,
   b.status <> 'ok' AND length(b.log) > 8000 AS "log_cut?"
 FROM resolution r JOIN upstream u ON u.id = r.upstream_id LEFT JOIN build b ON b.id = r.build_id

@@ -418,7 +418,6 @@ int tk_hash_add_file(struct tk_hash *h, const char *path, struct tk_error *err);
  * sorted order. */
 int tk_hash_add_tree(struct tk_hash *h, const char *dir, struct tk_error *err);
 void tk_hash_finish(struct tk_hash *h, char hex[TK_HASH_HEX_SIZE]); /* also frees h */
-void tk_hash_free(struct tk_hash *h);
 void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE]);
 /* Of the content of a file. */
 int tk_hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *err);

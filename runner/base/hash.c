@@ -94,26 +94,24 @@ int tk_hash_add_tree(struct tk_hash *h, const char *dir, struct tk_error *err)
 	return tk_dir_walk(dir, add_entry, &t, err);
 }
 
+static void free_hash(struct tk_hash *h)
+{
+	EVP_MD_CTX_free(h->ctx);
+	free(h);
+}
+
 void tk_hash_finish(struct tk_hash *h, char hex[TK_HASH_HEX_SIZE])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 	unsigned len = 0;
 
 	EVP_DigestFinal_ex(h->ctx, digest, &len);
-	tk_hash_free(h);
+	free_hash(h);
 	for (int i = 0; i < 32; i++) {
 		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
 		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
 	}
 	hex[64] = '\0';
-}
-
-void tk_hash_free(struct tk_hash *h)
-{
-	if (!h)
-		return;
-	EVP_MD_CTX_free(h->ctx);
-	free(h);
 }
 
 void tk_hash_bytes(const void *data, size_t len, char hex[TK_HASH_HEX_SIZE])
@@ -130,7 +128,7 @@ int tk_hash_file(const char *path, char hex[TK_HASH_HEX_SIZE], struct tk_error *
 	int status = tk_hash_add_file(h, path, err);
 
 	if (status)
-		tk_hash_free(h);
+		free_hash(h);
 	else
 		tk_hash_finish(h, hex);
 	return status;

@@ -46,8 +46,11 @@ static int resolve(const char *program, char **env, char **path, struct tk_error
 
 struct child {
 	pid_t pid;
-	int pidfd;           /* -1 if the kernel has none: then poll() wakes up more often */
-	int out, err;        /* our ends of the pipes, -1 where there is none or it ended */
+	int pidfd;         /* -1 if the kernel has none: then poll() wakes up more often */
+	int out, err;      /* our ends of the pipes, -1 where there is none or it ended */
+	int log;           /* the file that `out` goes to; -1: it is captured */
+	uint64_t log_left; /* bytes that the log may still take */
+	bool log_is_full;
 	int64_t deadline_ns; /* 0: none */
 	int64_t kill_ns;     /* when SIGTERM becomes SIGKILL; 0: no SIGTERM sent yet */
 };
@@ -57,6 +60,29 @@ static void close_fd(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+/* A log with a limit is written here, so that no program is faster than its limit. */
+static int open_log(
+        const struct tk_process_spec *spec, int stdio[3], struct child *c, struct tk_error *err)
+{
+	const int log =
+	        open(spec->log_path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+	int ends[2] = {-1, log};
+	struct stat st;
+
+	if (log < 0 || fstat(log, &st) != 0)
+		return tk_fail_errno(err, "log file %s", spec->log_path);
+	if (spec->log_max_bytes) {
+		c->log = log;
+		c->log_left = spec->log_max_bytes - (uint64_t)st.st_size;
+		c->log_is_full = (uint64_t)st.st_size > spec->log_max_bytes;
+		TRY(tk_spawn_pipe(ends, err));
+	}
+	c->out = ends[0];
+	stdio[1] = ends[1];
+	stdio[2] = fcntl(ends[1], F_DUPFD_CLOEXEC, 0);
+	return stdio[2] < 0 ? tk_fail_errno(err, "log file %s", spec->log_path) : TK_OK;
 }
 
 /* What the child gets as stdin, stdout and stderr; the ends that are read here go into *c. */
@@ -69,14 +95,8 @@ static int open_stdio(
 	stdio[0] = open(input, O_RDONLY | O_CLOEXEC);
 	if (stdio[0] < 0)
 		return tk_fail_errno(err, "%s", input);
-	if (spec->log_path) {
-		stdio[1] = open(spec->log_path,
-		        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
-		if (stdio[1] < 0)
-			return tk_fail_errno(err, "log file %s", spec->log_path);
-		stdio[2] = fcntl(stdio[1], F_DUPFD_CLOEXEC, 0);
-		return stdio[2] < 0 ? tk_fail_errno(err, "log file %s", spec->log_path) : TK_OK;
-	}
+	if (spec->log_path)
+		return open_log(spec, stdio, c, err);
 	TRY(tk_spawn_pipe(out, err));
 	c->out = out[0];
 	stdio[1] = out[1];
@@ -264,14 +284,6 @@ static void init_limits(struct limits *l, const struct tk_process_spec *spec)
 		find_space(spec->disk_paths[0], &l->free_bytes, &all);
 }
 
-static bool is_log_too_long(const struct tk_process_spec *spec)
-{
-	struct stat st;
-
-	return spec->log_max_bytes && spec->log_path && lstat(spec->log_path, &st) == 0 &&
-	       (uint64_t)st.st_size > spec->log_max_bytes;
-}
-
 /* Files that were removed and are still open are found by the free space alone. */
 static bool is_disk_nearly_full(const struct limits *l, uint64_t *free_bytes)
 {
@@ -321,25 +333,36 @@ static enum tk_process_limit check_disk(struct limits *l, int64_t now_ns)
 }
 
 /* Returns at once where the last check was less than 200 ms ago. */
-static enum tk_process_limit find_exceeded(struct limits *l, pid_t child, int64_t now_ns)
+static enum tk_process_limit find_exceeded(struct limits *l, const struct child *c, int64_t now_ns)
 {
 	const struct tk_process_spec *spec = l->spec;
 
 	if (now_ns - l->checked_ns < LIMITS_INTERVAL_NS)
 		return TK_LIMIT_NONE;
 	l->checked_ns = now_ns;
-	if (is_log_too_long(spec))
+	if (c->log_is_full)
 		return TK_LIMIT_LOG;
 	if (spec->process_max &&
-	        tk_process_tree_exceeds(&l->tree, child, spec->process_max, now_ns))
+	        tk_process_tree_exceeds(&l->tree, c->pid, spec->process_max, now_ns))
 		return TK_LIMIT_PROCESSES;
 	return check_disk(l, now_ns);
 }
 
 /* ---- watching it ---- */
 
+/* Up to its limit. A disk that is full is found by its size. */
+static void write_log(struct child *c, const char *bytes, size_t size)
+{
+	c->log_is_full |= size > c->log_left;
+	if (size > c->log_left)
+		size = (size_t)c->log_left;
+	c->log_left -= size;
+	for (ssize_t n = 1; size && n > 0; size -= (size_t)n, bytes += n)
+		n = write(c->log, bytes, size);
+}
+
 /* Keeps what was read: all of stdout up to its limit, the tail of stderr. */
-static void take(int *fd, struct tk_buf *into, size_t tail)
+static void take(struct child *c, int *fd, struct tk_buf *into, size_t tail)
 {
 	char block[65536];
 	ssize_t n = read(*fd, block, sizeof block);
@@ -350,7 +373,10 @@ static void take(int *fd, struct tk_buf *into, size_t tail)
 		close_fd(fd);
 		return;
 	}
-	tk_buf_add(into, block, (size_t)n);
+	if (c->log >= 0)
+		write_log(c, block, (size_t)n);
+	else
+		tk_buf_add(into, block, (size_t)n);
 	if (!into->status && tail && into->len > tail) {
 		memmove(into->data, into->data + into->len - tail, tail);
 		into->len = tail;
@@ -382,15 +408,15 @@ static int wait_ms(const struct child *c)
 
 static void look(struct child *c, struct tk_process_result *r)
 {
-	struct pollfd fds[3] = {{c->out, POLLIN, 0}, {c->err, POLLIN, 0},
+	struct pollfd fds[3] = {{c->log_is_full ? -1 : c->out, POLLIN, 0}, {c->err, POLLIN, 0},
 	        {c->pidfd, POLLIN, 0}}; /* negative ones are ignored */
 
 	if (poll(fds, 3, wait_ms(c)) <= 0)
 		return;
 	if (fds[0].revents)
-		take(&c->out, &r->out, 0);
+		take(c, &c->out, &r->out, 0);
 	if (fds[1].revents)
-		take(&c->err, &r->err, STDERR_TAIL);
+		take(c, &c->err, &r->err, STDERR_TAIL);
 }
 
 static void kill_all(const struct tk_process_spec *spec, const struct child *c)
@@ -413,7 +439,7 @@ static void check_limits(
 {
 	if (r->exceeded)
 		return;
-	r->exceeded = find_exceeded(limits, c->pid, now);
+	r->exceeded = find_exceeded(limits, c, now);
 	if (r->exceeded)
 		kill_all(limits->spec, c);
 }
@@ -480,14 +506,15 @@ static void finish(struct child *c, const struct tk_process_spec *spec, struct t
 	r->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
 	close_fd(&c->pidfd);
 	c->kill_ns = until;
-	while ((c->out >= 0 || c->err >= 0) && !r->out.status && tk_clock_monotonic_ns() < until)
+	while (!c->log_is_full && (c->out >= 0 || c->err >= 0) && !r->out.status &&
+	        tk_clock_monotonic_ns() < until)
 		look(c, r);
 }
 
 int tk_process_run(
         const struct tk_process_spec *spec, struct tk_process_result *result, struct tk_error *err)
 {
-	struct child c = {.pidfd = -1, .out = -1, .err = -1};
+	struct child c = {.pidfd = -1, .out = -1, .err = -1, .log = -1};
 	struct limits limits;
 	int64_t begin = tk_clock_monotonic_ns();
 	int status;
@@ -507,6 +534,7 @@ int tk_process_run(
 	}
 	close_fd(&c.out);
 	close_fd(&c.err);
+	close_fd(&c.log);
 	close_fd(&c.pidfd);
 	result->wall_s = (double)(tk_clock_monotonic_ns() - begin) * 1e-9;
 	return status;

@@ -37,9 +37,9 @@ struct tk_process_spec {
 	/* See below, for this run alone: what is left in it is killed at the end. NULL: none
 	 */
 	const struct tk_cgroup *cgroup;
+	uint64_t log_max_bytes; /* of the file at log_path, which gets no more; 0: none */
 	/* Limits that are checked several times a second; the group is killed. 0: none. */
-	uint64_t log_max_bytes; /* of the file at log_path */
-	unsigned process_max;   /* of the group and its descendants */
+	unsigned process_max; /* of the group and its descendants */
 	/* Folders on one disk, NULL-terminated; may be NULL. TK_LIMIT_DISK: they use more than
 	 * disk_max_bytes together. TK_LIMIT_DISK_FULL: less than 1 % of the disk is free, or less
 	 * than 1 GiB of a large one, and less than at the start. */
@@ -76,6 +76,9 @@ int tk_process_check(const struct tk_process_spec *spec, const struct tk_process
  * `extra`, which wins. Caller frees with tk_env_free. */
 char **tk_env_new_scrubbed(const char *const *extra, bool for_network);
 void tk_env_free(char **env);
+/* Keeps this process's environment, memory and descriptors from others of its user, for good. The
+ * price is its core dumps. */
+void tk_process_hide(void);
 bool tk_process_find_program(const char *program, char **path); /* in PATH; *path is the caller's */
 /* The same in `search`, which is as $PATH. New; NULL: there is none. */
 char *tk_process_find_in(const char *program, const char *search);

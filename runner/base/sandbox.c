@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +18,17 @@ static const char *const method_names[] = {[TK_SANDBOX_NONE] = "none",
         [TK_SANDBOX_BUBBLEWRAP] = "bubblewrap"};
 
 static enum tk_sandbox_mode configured;
+static char *cache;     /* of other builds; NULL: none */
 static atomic_int best; /* enum tk_sandbox_method */
 static pthread_once_t probed = PTHREAD_ONCE_INIT;
 static char reason[256];
+static bool is_untried; /* the machine has a method, and a trial says nothing of it */
 
-void tk_sandbox_configure(enum tk_sandbox_mode mode)
+void tk_sandbox_configure(enum tk_sandbox_mode mode, const char *cache_dir)
 {
 	configured = mode;
+	free(cache);
+	cache = cache_dir ? tk_strdup(cache_dir) : NULL;
 }
 
 enum tk_sandbox_mode tk_sandbox_mode(void)
@@ -69,37 +74,81 @@ bool tk_sandbox_is_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-static void add_hidden(char *out[], const char *path)
-{
-	char real[PATH_MAX];
-	size_t n = 0, kept = 0;
+const char *const tk_sandbox_shown[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+        "/libx32", "/etc", "/opt", "/nix", "/gnu", "/proc", "/sys", NULL};
 
-	if (!path || path[0] != '/' || !realpath(path, real) || !real[1] || !tk_dir_exists(real))
-		return;
-	for (; out[n]; n++)
-		if (tk_sandbox_is_below(real, out[n]))
+struct paths {
+	char **list; /* NULL-terminated */
+	size_t count;
+};
+
+/* Takes `path`, which is resolved. */
+static void add_path(struct paths *p, char *path)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (tk_sandbox_is_below(path, p->list[i])) {
+			free(path);
 			return;
-	for (size_t i = 0; i < n; i++) {
-		if (tk_sandbox_is_below(out[i], real))
-			free(out[i]);
+		}
+	for (size_t i = 0; i < p->count; i++) {
+		if (tk_sandbox_is_below(p->list[i], path))
+			free(p->list[i]);
 		else
-			out[kept++] = out[i];
+			p->list[kept++] = p->list[i];
 	}
-	while (n > kept)
-		out[--n] = NULL;
-	if (kept < TK_SANDBOX_HIDDEN_MAX)
-		out[kept] = tk_strdup(real);
+	p->list = tk_reallocarray(p->list, kept + 2, sizeof *p->list);
+	p->list[kept++] = path;
+	p->list[kept] = NULL;
+	p->count = kept;
 }
 
-void tk_sandbox_list_hidden(char *out[TK_SANDBOX_HIDDEN_MAX + 1])
+static void add_hidden(struct paths *p, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (path && path[0] == '/' && realpath(path, real) && real[1] && tk_dir_exists(real))
+		add_path(p, tk_strdup(real));
+}
+
+static void add_private(struct paths *p, const char *folder, int levels)
+{
+	char **names = NULL;
+	size_t count = 0;
+
+	if (!levels || tk_dir_list(folder, &names, &count, NULL))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		AUTO_TEXT path = tk_path_join(folder, names[i]);
+		struct stat st;
+
+		if (lstat(path, &st) != 0 || S_ISLNK(st.st_mode))
+			continue;
+		if (!tk_sandbox_is_public(path, false))
+			add_path(p, tk_strdup(path));
+		else if (S_ISDIR(st.st_mode))
+			add_private(p, path, levels - 1);
+	}
+	tk_names_free(names, count);
+}
+
+char **tk_sandbox_list_hidden(bool with_private)
 {
 	static const char *const always[] = {"/home", "/root", "/tmp", "/var/tmp", "/run"};
+	struct paths p = {tk_calloc(1, sizeof *p.list), 0};
 
-	memset(out, 0, (TK_SANDBOX_HIDDEN_MAX + 1) * sizeof *out);
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		add_hidden(out, always[i]);
-	add_hidden(out, getenv("HOME"));
-	add_hidden(out, getenv("TMPDIR"));
+		add_hidden(&p, always[i]);
+	add_hidden(&p, getenv("HOME"));
+	add_hidden(&p, getenv("TMPDIR"));
+	add_hidden(&p, cache);
+	if (with_private) {
+		add_private(&p, "/etc", 4);
+		add_private(&p, "/opt", 2); /* such a folder has many files */
+		add_private(&p, "/usr/local", 2);
+	}
+	return p.list;
 }
 
 void tk_sandbox_free_paths(char **paths)
@@ -116,25 +165,29 @@ static bool is_below_any(const char *path, char *const *folders)
 	return false;
 }
 
+static bool is_hidden(const char *path, char *const *hidden)
+{
+	return is_below_any(path, hidden) || !is_below_any(path, (char *const *)tk_sandbox_shown);
+}
+
 bool tk_sandbox_is_hidden(const char *path)
 {
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1], real[PATH_MAX];
-	bool found;
+	char **hidden = tk_sandbox_list_hidden(false), real[PATH_MAX];
+	const bool found = is_hidden(realpath(path, real) ? real : path, hidden);
 
-	tk_sandbox_list_hidden(hidden);
-	found = is_below_any(realpath(path, real) ? real : path, hidden);
 	tk_sandbox_free_paths(hidden);
+	free(hidden);
 	return found;
 }
 
-/* Whether the path, whatever links it goes through, is a hidden folder, the user's home or above
- * one of them. */
+/* Whether the path, whatever links it goes through, is a hidden folder, the user's home, above one
+ * of them, or a folder of the root. */
 static bool shows_too_much(const char *path, char *const *hidden)
 {
 	const char *user = getenv("HOME");
 	char real[PATH_MAX], home[PATH_MAX];
 
-	if (!realpath(path, real))
+	if (!realpath(path, real) || !strchr(real + 1, '/'))
 		return true;
 	for (; *hidden; hidden++)
 		if (tk_sandbox_is_below(*hidden, real))
@@ -167,7 +220,7 @@ static bool keeps_secrets(const char *folder)
 static bool may_show(const struct tools *t, const char *path)
 {
 	return *path == '/' && t->count < TK_SANDBOX_TOOLS_MAX && !is_below_any(path, t->out) &&
-	       is_below_any(path, t->hidden) && !shows_too_much(path, t->hidden) &&
+	       is_hidden(path, t->hidden) && !shows_too_much(path, t->hidden) &&
 	       access(path, R_OK | X_OK) == 0;
 }
 
@@ -248,11 +301,10 @@ static void add_folder(struct tools *t, char *folder)
 void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 {
 	static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1];
+	char **hidden = tk_sandbox_list_hidden(false);
 	struct tools tools = {.out = out, .hidden = hidden};
 
 	memset(out, 0, (TK_SANDBOX_TOOLS_MAX + 1) * sizeof *out);
-	tk_sandbox_list_hidden(hidden);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		const char *at = getenv(variables[i]);
 
@@ -264,6 +316,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 		}
 	}
 	tk_sandbox_free_paths(hidden);
+	free(hidden);
 }
 
 /* ---- the method ---- */
@@ -290,11 +343,11 @@ static int prepare(
 	return status;
 }
 
-/* Runs `true` in it. */
+/* Runs a shell in it. */
 static bool try_method(enum tk_sandbox_method method, struct tk_error *err)
 {
 	static const struct tk_sandbox_policy policy;
-	static const char *const argv[] = {"true", NULL};
+	static const char *const argv[] = {"/bin/sh", "-c", ":", NULL};
 	struct tk_sandbox *s = new_sandbox(method);
 	AUTO(tk_process_result) result = {0};
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10, .sandbox = s};
@@ -329,7 +382,8 @@ static void probe(void)
 
 		if (try_method((enum tk_sandbox_method)method, &err))
 			break;
-		if (method == TK_SANDBOX_BUBBLEWRAP)
+		is_untried = method == TK_SANDBOX_LIMITS && tk_sandbox_has_filter();
+		if (method == TK_SANDBOX_BUBBLEWRAP || is_untried)
 			snprintf(reason, sizeof reason, "%.250s", err.message);
 	}
 	atomic_store(&best, method);
@@ -348,10 +402,11 @@ const char *tk_sandbox_reason(void)
 	return configured == TK_SANDBOX_OFF ? "sandbox is off in the configuration" : reason;
 }
 
-/* Landlock, or more: the filter alone leaves files and network services open. */
+/* Landlock, or more: the filter alone leaves files and network services open. A trial that failed
+ * for another reason is no permission to go without. */
 bool tk_sandbox_is_sufficient(enum tk_sandbox_method method)
 {
-	return configured != TK_SANDBOX_REQUIRED || method >= TK_SANDBOX_LANDLOCK;
+	return method >= TK_SANDBOX_LANDLOCK || (configured != TK_SANDBOX_REQUIRED && !is_untried);
 }
 
 int tk_sandbox_new(
@@ -364,13 +419,18 @@ int tk_sandbox_new(
 	*out = NULL;
 	if (!tk_sandbox_is_sufficient(method))
 		return tk_fail(err, TK_EUNSUPPORTED,
-		        "a sandbox is required (`sandbox: required`), and this machine has neither "
-		        "a working bubblewrap nor Landlock: %s",
+		        is_untried ? "no sandbox can be tried (`sandbox: off` runs builds and "
+		                     "backends without one): %s"
+		                   : "a sandbox is required (`sandbox: required`, or $CI is set), "
+		                     "and this machine has neither a working bubblewrap nor "
+		                     "Landlock: %s",
 		        reason);
 	if (method == TK_SANDBOX_NONE)
 		return TK_OK;
 	s = new_sandbox(method);
 	int status = prepare(s, policy, err);
+	for (const char *const *p = policy->writable; !status && p && *p; p++)
+		status = geteuid() ? TK_OK : tk_sandbox_hand_over(*p, s->user, err);
 	if (!status) {
 		*out = s;
 		return TK_OK;
@@ -385,6 +445,9 @@ void tk_sandbox_free(struct tk_sandbox *s)
 	if (!s)
 		return;
 	tk_names_free(s->prefix, s->prefix_count);
+	if (s->launcher)
+		tk_sandbox_free_paths(s->launcher);
+	free(s->launcher);
 	free(s->program);
 	const int fds[] = {s->report_read, s->report_write, s->ruleset};
 	for (size_t i = 0; i < 3; i++)
@@ -418,7 +481,7 @@ static const char *read_report(struct tk_sandbox *s)
  * it has no part in the answer. */
 static bool starts_shell(const struct tk_sandbox *s)
 {
-	const char *const tail[] = {"--", "sh", "-c", "exit 7", NULL};
+	const char *const tail[] = {"--", "/bin/sh", "-c", "exit 7", NULL};
 	const size_t n = s->prefix_count - TK_SANDBOX_REPORT_OPTIONS;
 	const char **argv = tk_calloc(n + 5, sizeof *argv);
 	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};

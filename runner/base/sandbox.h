@@ -27,8 +27,9 @@ struct tk_sandbox_mount {
 };
 
 struct tk_sandbox_policy {
-	/* Absolute paths, NULL-terminated; those that do not exist are ignored. Home and temporary
-	 * folders are hidden but for these; the rest of the machine is readable. */
+	/* Absolute paths, NULL-terminated; those that do not exist are ignored. Of the rest of the
+	 * machine only the folders of programs are readable. Writable ones are given to the
+	 * sandbox's user, where root has one for it. */
 	const char *const *writable, *const *readable;
 	/* Where the sandbox has namespaces (tk_sandbox_has_mounts): ended by `from` NULL, and the
 	 * folder that the program starts in, which is process 1 then. May be NULL. */
@@ -42,8 +43,9 @@ struct tk_sandbox_policy {
 	bool signals_itself_only;
 };
 
-/* To be called before threads start. Without it the mode is off. */
-void tk_sandbox_configure(enum tk_sandbox_mode mode);
+/* To be called before threads start. Without it the mode is off. cache_dir: hidden as well; may be
+ * NULL. */
+void tk_sandbox_configure(enum tk_sandbox_mode mode, const char *cache_dir);
 enum tk_sandbox_mode tk_sandbox_mode(void);
 const char *tk_sandbox_mode_name(enum tk_sandbox_mode mode);
 bool tk_sandbox_mode_parse(const char *name, enum tk_sandbox_mode *out);

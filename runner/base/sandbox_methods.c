@@ -1,9 +1,9 @@
-/* How each method is prepared: the command line of bubblewrap, rules of Landlock, a filter of
- * system calls. */
+/* Rules of Landlock and a filter of system calls: how they are prepared, and entered in the
+ * child. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <pthread.h>
@@ -16,175 +16,6 @@
 
 #include "base/process.h"
 #include "base/sandbox_internal.h"
-
-/* ---- bubblewrap ------------------------------------------------------------------------------ */
-
-/* The report must not get one of the numbers that the child's own descriptors take. */
-#define REPORT_FD_MIN 10
-#define TMPFS_BYTES "1073741824" /* a file system in memory may take this much of it */
-
-static bool has_size_option; /* bubblewrap 0.7 and later */
-
-static void find_version(void)
-{
-	static const char *const argv[] = {"bwrap", "--version", NULL};
-	const struct tk_process_spec spec = {.argv = argv, .deadline_s = 10};
-	AUTO(tk_process_result) r = {0};
-	int major = 0, minor = 0;
-
-	if (!tk_process_run(&spec, &r, NULL) && r.exit_code == 0 &&
-	        sscanf(tk_buf_cstr(&r.out), "bubblewrap %d.%d", &major, &minor) == 2)
-		has_size_option = major > 0 || minor >= 7;
-}
-
-static void put(struct tk_sandbox *s, const char *text)
-{
-	s->prefix = tk_reallocarray(s->prefix, s->prefix_count + 2, sizeof *s->prefix);
-	s->prefix[s->prefix_count++] = tk_strdup(text);
-	s->prefix[s->prefix_count] = NULL;
-}
-
-static void put_list(struct tk_sandbox *s, const char *const *texts)
-{
-	for (; *texts; texts++)
-		put(s, *texts);
-}
-
-#define PUT(s, ...) put_list(s, (const char *const[]){__VA_ARGS__, NULL})
-
-/* "--bind-try PATH PATH" of each path. */
-static void put_binds(struct tk_sandbox *s, const char *option, const char *const *paths)
-{
-	for (; paths && *paths; paths++)
-		PUT(s, option, *paths, *paths);
-}
-
-#define CAP_PERFMON_NUMBER 38
-
-/* What root keeps: ownership of its files, and what measuring needs. A user has none to keep. */
-static const struct {
-	const char *name;
-	int number;
-} kept[] = {{"CAP_CHOWN", CAP_CHOWN}, {"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},
-        {"CAP_FOWNER", CAP_FOWNER}, {"CAP_FSETID", CAP_FSETID}, {"CAP_IPC_LOCK", CAP_IPC_LOCK},
-        {"CAP_SYS_NICE", CAP_SYS_NICE}, {"CAP_PERFMON", CAP_PERFMON_NUMBER}};
-#define KEPT (sizeof kept / sizeof *kept)
-
-static void put_base(struct tk_sandbox *s, const struct tk_sandbox_policy *policy)
-{
-	PUT(s, s->program, "--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/", "--dev",
-	        "/dev", "--proc", "/proc");
-	if (policy->mounts)
-		put(s, "--as-pid-1");
-	if (!policy->network)
-		put(s, "--unshare-net");
-	if (geteuid() != 0)
-		return;
-	PUT(s, "--cap-drop", "ALL");
-	for (size_t i = 0; i < KEPT; i++)
-		PUT(s, "--cap-add", kept[i].name);
-}
-
-static void put_tmpfs(struct tk_sandbox *s, const char *path)
-{
-	if (has_size_option)
-		PUT(s, "--size", TMPFS_BYTES);
-	PUT(s, "--tmpfs", path);
-}
-
-/* The machine's own only where measuring needs it: what is left there stays. */
-static void put_shared_memory(struct tk_sandbox *s, const struct tk_sandbox_policy *policy)
-{
-	if (policy->gpu)
-		PUT(s, "--bind-try", "/dev/shm", "/dev/shm");
-	else
-		put_tmpfs(s, "/dev/shm");
-	if (policy->huge_pages)
-		PUT(s, "--bind-try", "/dev/hugepages", "/dev/hugepages");
-}
-
-/* Device nodes, and the sockets of services that the drivers use. In a container /proc/driver may
- * be another one than the host's. */
-static int put_gpu(struct tk_sandbox *s, struct tk_error *err)
-{
-	static const char *const services[] = {"/proc/driver/nvidia", "/run/nvidia-persistenced",
-	        "/run/nvidia-fabricmanager", NULL};
-	char **names, path[300];
-	size_t count;
-	TRY(tk_dir_list("/dev", &names, &count, err));
-	for (size_t i = 0; i < count; i++) {
-		snprintf(path, sizeof path, "/dev/%.200s", names[i]);
-		if (tk_sandbox_is_gpu_node(names[i]))
-			PUT(s, "--dev-bind-try", path, path);
-	}
-	tk_names_free(names, count);
-	put_binds(s, "--ro-bind-try", services);
-	PUT(s, "--bind-try", "/tmp/nvidia-mps", "/tmp/nvidia-mps");
-	return TK_OK;
-}
-
-/* Last, because bubblewrap makes the mount points there. Programs expect to be able to write to
- * /tmp and /var/tmp. */
-static void put_read_only(struct tk_sandbox *s, char *const *hidden)
-{
-	PUT(s, "--remount-ro", "/dev");
-	for (; *hidden; hidden++)
-		if (strcmp(*hidden, "/tmp") != 0 && strcmp(*hidden, "/var/tmp") != 0)
-			PUT(s, "--remount-ro", *hidden);
-}
-
-static int open_report(struct tk_sandbox *s, struct tk_error *err)
-{
-	char number[16];
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-		return tk_fail_errno(err, "pipe");
-	s->report_read = ends[0];
-	s->report_write = fcntl(ends[1], F_DUPFD_CLOEXEC, REPORT_FD_MIN);
-	close(ends[1]);
-	if (s->report_write < 0)
-		return tk_fail_errno(err, "pipe");
-	snprintf(number, sizeof number, "%d", s->report_write);
-	PUT(s, "--json-status-fd", number);
-	return TK_OK;
-}
-
-int tk_sandbox_prepare_bubblewrap(
-        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
-{
-	/* for names of hosts */
-	static const char *const resolver[] = {
-	        "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", NULL};
-	static pthread_once_t version_found = PTHREAD_ONCE_INIT;
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1], *tools[TK_SANDBOX_TOOLS_MAX + 1];
-	int status = TK_OK;
-
-	if (!tk_process_find_program("bwrap", &s->program))
-		return tk_fail(err, TK_ENOTFOUND, "bwrap is not installed");
-	pthread_once(&version_found, find_version);
-	tk_sandbox_list_hidden(hidden);
-	tk_sandbox_list_tools(tools);
-	put_base(s, policy);
-	put_shared_memory(s, policy);
-	for (char **h = hidden; *h; h++)
-		put_tmpfs(s, *h);
-	put_binds(s, "--ro-bind-try", (const char *const *)tools);
-	if (policy->network)
-		put_binds(s, "--ro-bind-try", resolver);
-	if (policy->gpu)
-		status = put_gpu(s, err);
-	put_binds(s, "--ro-bind-try", policy->readable);
-	put_binds(s, "--bind-try", policy->writable);
-	for (const struct tk_sandbox_mount *m = policy->mounts; m && m->from; m++)
-		PUT(s, m->writable ? "--bind" : "--ro-bind", m->from, m->to);
-	if (policy->cwd)
-		PUT(s, "--chdir", policy->cwd);
-	put_read_only(s, hidden);
-	tk_sandbox_free_paths(hidden);
-	tk_sandbox_free_paths(tools);
-	return status ? status : open_report(s, err);
-}
 
 /* ---- Landlock -------------------------------------------------------------------------------- */
 
@@ -247,8 +78,8 @@ static void allow(const struct rules *r, const char *path, uint64_t rights)
 	close(fd);
 }
 
-/* Landlock only allows: everything but the hidden folders is the siblings of each folder on the way
- * to them. */
+/* Landlock only allows: a folder but for what is hidden is the siblings of each path on the way to
+ * that. */
 static void allow_all_but_hidden(const struct rules *r, const char *folder, int depth)
 {
 	char **names = NULL;
@@ -279,8 +110,7 @@ static void allow_all_but_hidden(const struct rules *r, const char *folder, int 
 
 static void allow_devices(const struct rules *r, const struct tk_sandbox_policy *policy)
 {
-	static const char *const nodes[] = {
-	        "null", "zero", "full", "random", "urandom", "tty", "shm"};
+	static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 	char **names = NULL, path[300];
 	size_t count = 0;
 
@@ -300,6 +130,15 @@ static void allow_devices(const struct rules *r, const struct tk_sandbox_policy 
 	tk_names_free(names, count);
 }
 
+static void become_user(
+        struct tk_sandbox *s, const struct tk_sandbox_policy *policy, char *const *tools)
+{
+	s->user = tk_sandbox_find_user();
+	s->passes_permissions = s->user && !tk_sandbox_are_public(policy, tools, true);
+	if (policy->gpu)
+		tk_sandbox_list_gpu_groups(s);
+}
+
 int tk_sandbox_prepare_landlock(
         struct tk_sandbox *s, const struct tk_sandbox_policy *policy, struct tk_error *err)
 {
@@ -309,20 +148,21 @@ int tk_sandbox_prepare_landlock(
 	        .fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
 	        .net = policy->network ? 0 : NET_TCP,
 	        .scoped = SCOPE_SOCKETS | SCOPE_SIGNALS};
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 2] = {0}, *tools[TK_SANDBOX_TOOLS_MAX + 1];
-	struct rules r = {.handled = attr.fs, .hidden = hidden};
-	size_t n = 0;
+	char *tools[TK_SANDBOX_TOOLS_MAX + 1];
+	struct rules r = {.handled = attr.fs};
 
 	r.fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0u);
 	if (r.fd < 0)
 		return tk_fail_errno(err, "Landlock");
-	tk_sandbox_list_hidden(hidden);
-	while (hidden[n])
-		n++;
-	hidden[n] = tk_strdup("/dev");
-	allow_all_but_hidden(&r, "/", 0);
-	allow_devices(&r, policy);
 	tk_sandbox_list_tools(tools);
+	become_user(s, policy, tools);
+	r.hidden = tk_sandbox_list_hidden(!s->user || s->passes_permissions);
+	for (const char *const *shown = tk_sandbox_shown; *shown; shown++)
+		allow_all_but_hidden(&r, *shown, 0);
+	allow_devices(&r, policy);
+	/* Elsewhere the files of others there are readable. */
+	if (policy->gpu || (s->user && !s->passes_permissions))
+		allow(&r, "/dev/shm", r.handled);
 	for (char **t = tools; *t; t++)
 		allow(&r, *t, READ);
 	for (const char *const *p = policy->readable; p && *p; p++)
@@ -333,7 +173,8 @@ int tk_sandbox_prepare_landlock(
 		allow(&r, "/run/nvidia-persistenced", r.handled);
 		allow(&r, "/tmp/nvidia-mps", r.handled);
 	}
-	tk_sandbox_free_paths(hidden);
+	tk_sandbox_free_paths(r.hidden);
+	free(r.hidden);
 	tk_sandbox_free_paths(tools);
 	s->ruleset = r.fd;
 	s->file_rights = r.handled & (READ | WRITE_FILE | TRUNCATE);
@@ -496,14 +337,23 @@ static void protect_parent(struct tk_sandbox *s, const struct tk_sandbox_policy 
 	refuse(s, SYS_pidfd_open, ENOSYS);
 }
 
+bool tk_sandbox_has_filter(void)
+{
+	return NATIVE_ARCH && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+}
+
 void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_policy *policy)
 {
 	if (!NATIVE_ARCH)
 		return;
 	/* The filter compares PIDs and does not see paths: without Landlock, the ID of a thread and
 	 * /proc/PID/mem would reach the tracker's memory. The price is its core dumps. */
-	if (s->method == TK_SANDBOX_LIMITS)
+	if (s->method == TK_SANDBOX_LIMITS) {
+		char *none[] = {NULL};
+
 		prctl(PR_SET_DUMPABLE, 0);
+		become_user(s, policy, none);
+	}
 	load(s, DATA(arch));
 	add(s, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0));
 	answer(s, EPERM);
@@ -527,15 +377,6 @@ void tk_sandbox_prepare_filter(struct tk_sandbox *s, const struct tk_sandbox_pol
 
 /* ---- in the child ---- */
 
-static bool is_kept(int capability)
-{
-	size_t i = 0;
-
-	while (i < KEPT && kept[i].number != capability)
-		i++;
-	return i < KEPT;
-}
-
 static void name_own_process(struct tk_sandbox *s)
 {
 	for (unsigned short i = 0; i < s->filter_count; i++)
@@ -550,10 +391,7 @@ int tk_sandbox_enter(struct tk_sandbox *s)
 	if (s->method == TK_SANDBOX_BUBBLEWRAP)
 		return 0;
 	name_own_process(s);
-	for (int c = 0; c < 64 && prctl(PR_CAPBSET_READ, c) >= 0; c++)
-		if (!is_kept(c))
-			prctl(PR_CAPBSET_DROP, c); /* only root can, and only root needs it */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+	if (tk_sandbox_drop_privileges(s) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	if (s->ruleset >= 0)
 		allow_caller_threads(s);

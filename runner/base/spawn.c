@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,8 +157,11 @@ static _Noreturn void become(const struct tk_spawn_spec *spec, int report, pid_t
 	default_signals();
 	if (spec->cwd && chdir(spec->cwd) != 0)
 		fail_child(report, cwd_step);
-	if (spec->sandbox && tk_sandbox_enter(spec->sandbox) != 0)
+	if (spec->sandbox && (limit(RLIMIT_RTPRIO, 0) != 0 || limit(RLIMIT_NICE, 0) != 0 ||
+	                             tk_sandbox_enter(spec->sandbox) != 0))
 		fail_child(report, "its sandbox");
+	if (die_with_parent(parent) != 0) /* another user does no more */
+		fail_child(report, "its parent process");
 	execve(spec->path, (char *const *)spec->argv, spec->env);
 	fail_child(report, exec_step);
 }
@@ -210,6 +214,17 @@ static int await_exec(
 	return tk_fail_errno(err, "starting %s: %s", spec->argv[0], f.step);
 }
 
+/* A program may open its own as /dev/stderr. */
+static void give_pipes(const struct tk_spawn_spec *spec)
+{
+	struct stat st;
+
+	for (int i = 0; i < 3; i++)
+		if (fstat(spec->stdio[i], &st) == 0 && S_ISFIFO(st.st_mode) &&
+		        fchown(spec->stdio[i], spec->sandbox->user, spec->sandbox->user) != 0)
+			tk_log(TK_LOG_DEBUG, "pipe_owner", NULL, "a pipe keeps its owner");
+}
+
 static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *err)
 {
 	int report[2], status;
@@ -219,6 +234,8 @@ static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *
 		return tk_fail(
 		        err, TK_EINTERNAL, "keep_fd is %d, expected 3 or more", spec->keep_fd);
 	TRY(report_pipe(report, err));
+	if (spec->sandbox && spec->sandbox->user)
+		give_pipes(spec);
 	child = fork();
 	if (child == 0)
 		become(spec, report[1], parent);
@@ -238,15 +255,19 @@ static int spawn(const struct tk_spawn_spec *spec, pid_t *pid, struct tk_error *
 static const char **new_wrapped_argv(const struct tk_spawn_spec *spec)
 {
 	const struct tk_sandbox *s = spec->sandbox;
-	size_t count = 0, n = s->prefix_count;
+	size_t count = 0, launched = 0, n = s->prefix_count;
 	const char **argv;
 
 	while (spec->argv[count])
 		count++;
-	argv = tk_calloc(n + count + 3, sizeof *argv);
+	while (s->launcher && s->launcher[launched])
+		launched++;
+	argv = tk_calloc(n + launched + count + 3, sizeof *argv);
 	for (size_t i = 0; i < n; i++)
 		argv[i] = s->prefix[i];
 	argv[n++] = "--";
+	for (size_t i = 0; i < launched; i++)
+		argv[n++] = s->launcher[i];
 	argv[n++] = spec->path;
 	for (size_t i = 1; i < count; i++)
 		argv[n++] = spec->argv[i];
@@ -358,6 +379,18 @@ void tk_env_free(char **env)
 	for (char **e = env; e && *e; e++)
 		free(*e);
 	free(env);
+}
+
+/* /proc/PID/environ is root's from now on, and empty. */
+void tk_process_hide(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	for (char **e = environ; e && *e; e++) {
+		char *copy = tk_strdup(*e);
+
+		explicit_bzero(*e, strlen(*e));
+		*e = copy;
+	}
 }
 
 /* ---- stopping, and finding a program --------------------------------------------------------- */

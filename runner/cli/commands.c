@@ -206,7 +206,7 @@ int tk_command_open(struct tk_globals *g, enum tk_opens opens, struct tk_error *
 	status = g->config ? TK_OK : tk_config_load(".", g->config_path, &g->config, err);
 	if (status)
 		return status;
-	tk_sandbox_configure(g->config->sandbox);
+	tk_sandbox_configure(g->config->sandbox, g->config->cache_dir);
 	if (opens == TK_OPENS_CONFIG)
 		return TK_OK;
 	path = g->db_path ? g->db_path : g->config->db;

@@ -39,6 +39,8 @@ int main(int argc, char **argv)
 
 	if (tk_spawn_open_stdio(NULL))
 		return TK_EXIT_FAILED;
+	if (argc < 2 || strcmp(argv[1], "worker") != 0)
+		tk_process_hide();
 	/* cron runs us in the C locale, where a table cannot print "µs" */
 	setlocale(LC_CTYPE, "");
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)

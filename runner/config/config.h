@@ -30,6 +30,7 @@ struct tk_upstream_config {
 	char **submodules; /* as in tk_repo */
 	bool enabled;
 	bool network; /* of its builds, in the sandbox */
+	bool trusted; /* the logs of its failed builds are stored and published */
 	char **env;   /* names of variables that its builds get; NULL-terminated */
 };
 

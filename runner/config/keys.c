@@ -32,7 +32,8 @@ static const struct tk_config_key top_keys[] = {
 	{ .name = "sandbox", .type = TK_CONFIG_SANDBOX_MODE, .offset = FIELD(sandbox),
 	  .fallback = "auto",
 	  .summary = "boundary around builds and backends: required, auto or off",
-	  .details = "`auto`: the best that the machine has, with a warning where it fails. "
+	  .details = "`auto`: the best that the machine has, with a warning where it fails; where "
+	             "$CI is set, as `required`. "
 	             "`required`: builds and workers do not start without bubblewrap or Landlock. "
 	             "`tracker doctor` says which is in use. See "
 	             "[sandbox](../explanation/sandbox.md)." },
@@ -110,6 +111,11 @@ static const struct tk_config_key upstream_keys[] = {
 	  .fallback = "yes", .summary = "`no` keeps the entry without measuring it" },
 	{ .name = "network", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(network),
 	  .fallback = "no", .summary = "`yes` lets its builds use the network in the sandbox" },
+	{ .name = "trusted", .type = TK_CONFIG_BOOL, .offset = UPSTREAM_FIELD(trusted),
+	  .fallback = "no", .summary = "`yes` stores the end of the log of a failed build",
+	  .details = "Pages show it. A build of others could print what it should not have read; "
+	             "its first error, and on this machine `tracker build --list`, say why it "
+	             "failed." },
 	{ .name = "env", .type = TK_CONFIG_NAMES, .offset = UPSTREAM_FIELD(env), .fallback = "",
 	  .fallback_note = "none",
 	  .summary = "variables of the environment that its builds get besides the usual ones",

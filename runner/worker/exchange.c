@@ -249,11 +249,12 @@ static char *copy_folder(const char *path)
 static int try_process(struct tk_worker *w, const struct tk_python_host *python,
         const char *const *readable, bool *again, struct tk_error *err)
 {
+	const enum tk_device_kind kind = tk_device_kind_from_name(w->spec.device_kind);
 	struct tk_worker_process_spec spec = {.program = python ? python->program : w->spec.program,
 	        .argv = python ? python->argv : NULL,
 	        .profiler = w->spec.profiler,
 	        .readable = readable,
-	        .gpu = !can_limit_address_space(w),
+	        .gpu = kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP,
 	        .unsandboxed = tk_worker_is_unsandboxed(w),
 	        .cores = w->spec.cpu_list ? &w->cores : NULL,
 	        .threads = w->spec.threads,

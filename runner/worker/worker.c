@@ -339,6 +339,21 @@ const char *tk_worker_sandbox_name(const char *device_kind)
 	                : tk_sandbox_method());
 }
 
+char *tk_worker_describe_sandbox(void)
+{
+	static const char *const kinds[] = {"cuda", "hip"};
+	const enum tk_sandbox_method method = tk_sandbox_method();
+	AUTO(tk_buf) out = TK_BUF_INIT;
+
+	tk_buf_add_str(&out, tk_sandbox_method_name(method));
+	for (size_t i = 0; method && i < sizeof kinds / sizeof *kinds; i++)
+		if (atomic_load(&unsandboxed_kinds) & tk_device_kind_bit(kinds[i]))
+			tk_buf_add_printf(&out, ", none for workers of %s", kinds[i]);
+	if (method < TK_SANDBOX_LANDLOCK)
+		tk_buf_add_str(&out, ": builds and backends can read the files of this user");
+	return tk_buf_detach(&out, NULL);
+}
+
 /* A driver may need what no sandbox here was tried with. Only before a backend is loaded, so that
  * none can bring this about. */
 static bool may_try_without_sandbox(const struct tk_worker *w)

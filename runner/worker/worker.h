@@ -133,6 +133,8 @@ void tk_worker_set_paused(struct tk_worker *w, bool paused);
 int tk_worker_query_device(struct tk_worker *w, json_t **out, struct tk_error *err);
 /* The sandbox of workers for this kind of device: "bubblewrap", ... or "none". */
 const char *tk_worker_sandbox_name(const char *device_kind);
+/* One line about this process's workers and builds; new. */
+char *tk_worker_describe_sandbox(void);
 /* {"name","description","device_kind","version","abi":[1,0]} of a backend. *out is a new
  * reference. */
 int tk_worker_query_backend(

@@ -64,7 +64,7 @@ static const struct tk_db_column build_columns[] = {UID(build),
         REF(build, revision_id, KEY, revision), C(build, artifact_key, KEY), C(build, adapter, KEY),
         C(build, toolchain, 0), C(build, flags, 0), C(build, arch, 0),
         WORD(build, status, KEY, build_status), C(build, message, 0), C(build, log, LONG),
-        C(build, wall_s, 0), C(build, cpu_s, 0), C(build, size_bytes, 0), C(build, built_s, 0)};
+        C(build, wall_s, 0), C(build, size_bytes, 0), C(build, built_s, 0)};
 
 static const struct tk_db_column kernel_columns[] = {REF(kernel, build_id, KEY, build),
         C(kernel, backend, KEY), C(kernel, name, KEY), C(kernel, code_hash, 0),

@@ -22,7 +22,7 @@ export GIT_AUTHOR_NAME=Test GIT_AUTHOR_EMAIL=test@example.org GIT_COMMITTER_NAME
 	GIT_COMMITTER_EMAIL=test@example.org
 export ASAN_OPTIONS=exitcode=99:${ASAN_OPTIONS:-} \
 	UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
-unset NO_COLOR GIT_DIR GIT_WORK_TREE XDG_CACHE_HOME TRACKER_DATADIR
+unset CI NO_COLOR GIT_DIR GIT_WORK_TREE XDG_CACHE_HOME TRACKER_DATADIR
 
 out_file=$scratch/io/out err_file=$scratch/io/err
 last="" code=0

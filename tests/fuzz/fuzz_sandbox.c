@@ -116,20 +116,21 @@ static bool may_write(const char *path)
 	       (checked->gpu && is_named(path, services));
 }
 
-/* A folder that is hidden, the home, or above one of them. */
+/* A folder that is hidden, the home, above one of them, or one of the root that has no programs. */
 static bool shows_hidden(const char *path)
 {
-	char *hidden[TK_SANDBOX_HIDDEN_MAX + 1], real[PATH_MAX];
+	char **hidden, real[PATH_MAX];
 	bool found = false;
 
 	if (!realpath(path, real))
 		return false;
-	found = tk_sandbox_is_below(home, real);
-	tk_sandbox_list_hidden(hidden);
-	for (char **h = hidden; *h; h++) {
+	found = tk_sandbox_is_below(home, real) ||
+	        (!strchr(real + 1, '/') && !is_named(real, tk_sandbox_shown));
+	hidden = tk_sandbox_list_hidden(false);
+	for (char **h = hidden; *h; h++)
 		found = found || tk_sandbox_is_below(*h, real);
-		free(*h);
-	}
+	tk_sandbox_free_paths(hidden);
+	free(hidden);
 	return found;
 }
 
@@ -145,10 +146,10 @@ static int count_values(const char *option)
 {
 	static const char *const none[] = {
 	        "--die-with-parent", "--unshare-pid", "--unshare-net", NULL};
-	static const char *const one[] = {"--dev", "--proc", "--cap-drop", "--cap-add", "--size",
-	        "--tmpfs", "--remount-ro", "--json-status-fd", NULL};
+	static const char *const one[] = {"--dev", "--dir", "--proc", "--cap-drop", "--cap-add",
+	        "--perms", "--size", "--tmpfs", "--remount-ro", "--json-status-fd", NULL};
 	static const char *const two[] = {
-	        "--ro-bind", "--ro-bind-try", "--bind-try", "--dev-bind-try", NULL};
+	        "--symlink", "--ro-bind", "--ro-bind-try", "--bind-try", "--dev-bind-try", NULL};
 	static const char *const *const kinds[] = {none, one, two};
 
 	for (int values = 0; values < 3; values++)
@@ -158,21 +159,22 @@ static int count_values(const char *option)
 	abort(); /* a path where an option should be */
 }
 
-static void check_bind(const char *option, const char *from, const char *to, bool is_root)
+static void check_bind(const char *option, const char *from, const char *to)
 {
+	if (strcmp(option, "--symlink") == 0 || strcmp(from, "/dev/null") == 0)
+		return;
 	if (strcmp(from, to) != 0)
 		abort();
 	if (strcmp(option, "--bind-try") == 0 || strcmp(option, "--dev-bind-try") == 0) {
 		if (!may_write(from))
 			abort();
-	} else if (!is_root) {
+	} else {
 		check_read(from);
 	}
 }
 
 static void check_arguments(const struct tk_sandbox *s)
 {
-	bool is_root = true; /* the first: all of the machine, below what hides parts of it */
 	size_t i = 1;
 
 	while (i < s->prefix_count) {
@@ -181,10 +183,8 @@ static void check_arguments(const struct tk_sandbox *s)
 
 		if (i + (size_t)values >= s->prefix_count)
 			abort();
-		if (values == 2) {
-			check_bind(option, s->prefix[i + 1], s->prefix[i + 2], is_root);
-			is_root = false;
-		}
+		if (values == 2)
+			check_bind(option, s->prefix[i + 1], s->prefix[i + 2]);
 		i += 1 + (size_t)values;
 	}
 }

@@ -3,10 +3,7 @@
 . "$TK_LIB"
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
 
-echo secret >"$HOME/key"
 shared=/dev/shm/tracker-attack-$$
-echo secret >"$shared"
-trap 'code=$?; kill "$listener" 2>/dev/null; rm -rf -- "$scratch" "$shared"; exit $code' EXIT
 mkdir adapters && git init -q -b main upstream && git -C upstream commit -q --allow-empty -m one
 cat >tracker.yml <<YML
 machine: testbed
@@ -39,7 +36,6 @@ assert_no_file "$port_file.reached"
 
 # bubblewrap and Landlock stop all; the filter of system calls alone leaves the files open.
 if [ "$method" != limits ]; then
-	refused "reading a file in HOME" "cat '$HOME/key' 2>/dev/null"
 	build "touch '$PWD/planted'; exit 1" # bubblewrap: into an empty folder that vanishes
 	assert_no_file planted
 	refused "writing into the adapter" "echo x 2>/dev/null >>'$PWD/adapters/toy/build'"
@@ -76,9 +72,9 @@ build "(setsid sh -c 'exec -a left-behind-$$ sleep 300' >/dev/null 2>&1 &) ; sle
 sleep 0.5
 if pgrep -f "^left-behind-$$" >/dev/null; then fail "a daemon outlives its build"; fi
 
-build "for i in {1..30}; do yes 'a flood of text' | head -c 10000000; sleep 0.2; done; sleep 60; exit 1"
+build "yes 'a flood of text' | head -c 300M; sleep 60; exit 1"
 assert_err "printed more than 64 MiB"
-[ "$(stat -c %s "$log")" -lt 290000000 ] || fail "the log has all of the flood"
+[ "$(stat -c %s "$log")" -le $((64 << 20)) ] || fail "the log is longer than its limit"
 
 # A fork bomb of at most 6000 processes that are not in the build's group.
 mkdir -p adapters/toy
@@ -98,9 +94,8 @@ if [ "$method" = bubblewrap ]; then
 	refused "filling /tmp" "head -c 1100M /dev/zero 2>/dev/null >/tmp/large"
 	refused "filling /home" "touch /home/large 2>/dev/null"
 	refused "writing to /dev" "touch /dev/large 2>/dev/null"
-	refused "reading shared memory" "cat '$shared' 2>/dev/null"
-	build "echo x >'$shared.planted'; exit 1"
-	assert_no_file "$shared.planted"
+	build "echo x >'$shared'; exit 1"
+	assert_no_file "$shared"
 fi
 
 # A FIFO or a link in TK_OUT fails the build and hangs nothing.

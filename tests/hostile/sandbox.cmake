@@ -26,3 +26,6 @@ foreach(name IN ITEMS signal_attacks terminal_attack)
       SKIP_RETURN_CODE 77 ENVIRONMENT "TK_BUILD_ROOT=${CMAKE_BINARY_DIR}")
   endforeach()
 endforeach()
+add_test(NAME hostile.secrets COMMAND bash "${CMAKE_CURRENT_LIST_DIR}/secrets.sh")
+set_tests_properties(hostile.secrets PROPERTIES LABELS cli TIMEOUT 300 SKIP_RETURN_CODE 77
+  ENVIRONMENT "TRACKER=$<TARGET_FILE:tracker>;TRACKER_BACKENDS=${CMAKE_BINARY_DIR}/backends;TK_LIB=${CMAKE_CURRENT_SOURCE_DIR}/cli/lib.sh;TK_SOURCE_ROOT=${PROJECT_SOURCE_DIR};TZ=UTC;LC_ALL=C")

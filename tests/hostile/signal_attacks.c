@@ -248,7 +248,7 @@ static int attack_from(const char *method)
 	int failures;
 
 	setenv("TRACKER_SANDBOX_METHOD", method, 1);
-	tk_sandbox_configure(strcmp(method, "none") == 0 ? TK_SANDBOX_OFF : TK_SANDBOX_AUTO);
+	tk_sandbox_configure(strcmp(method, "none") == 0 ? TK_SANDBOX_OFF : TK_SANDBOX_AUTO, NULL);
 	if (strcmp(tk_sandbox_method_name(tk_sandbox_method()), method) != 0)
 		return 77;
 	signal(SIGUSR1, count_signal);

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	setenv("TRACKER_SANDBOX_METHOD", argv[1], 1);
-	tk_sandbox_configure(strcmp(argv[1], "none") == 0 ? TK_SANDBOX_OFF : TK_SANDBOX_AUTO);
+	tk_sandbox_configure(strcmp(argv[1], "none") == 0 ? TK_SANDBOX_OFF : TK_SANDBOX_AUTO, NULL);
 	if (strcmp(tk_sandbox_method_name(tk_sandbox_method()), argv[1]) != 0)
 		return 77;
 	controller = posix_openpt(O_RDWR | O_NOCTTY);

@@ -265,7 +265,7 @@ static bool is_measured(const struct doctor *d, const char *name)
 	if (d->modules && tk_modules_find_backend(d->modules, name))
 		return true;
 	for (size_t i = 0; i < d->g->config->upstream_count; i++)
-		if (strcmp(d->g->config->upstreams[i].adapter, name) == 0)
+		if (!strcmp(tk_text_or(d->g->config->upstreams[i].adapter, ""), name))
 			return true;
 	return false;
 }
@@ -278,8 +278,7 @@ static void note_python(struct doctor *d)
 	for (const struct tk_config_host_package *p = found.list; p->name; p++)
 		if (!is_measured(d, p->name))
 			add_line(d, "notes",
-			        "python3 has %s %s, which nothing measures: docs/how-to/%s.md says "
-			        "how",
+			        "python3 has %s %s, which nothing measures: see docs/how-to/%s.md",
 			        p->package, p->version,
 			        p->is_compiler ? "track-a-compiler" : "track-a-python-library");
 }

@@ -6,6 +6,7 @@
 #include "core/night.h"
 #include "site_gen/site.h"
 #include "store/store.h"
+#include "worker/worker.h"
 
 /* ---- the site -------------------------------------------------------------------------------- */
 
@@ -113,8 +114,7 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 	print_count(", ", r->failed, "failed");
 	print_count(", ", r->unsupported, "unsupported");
 	print_count(", ", r->skipped, "skipped");
-	printf("\n");
-	/* once unstable timings are the rule: they look like any other numbers */
+	putchar('\n');
 	if (tk_outcome_is_night_unreliable(r->unstable, r->measured))
 		printf("UNSTABLE: %zu of %zu timings are less precise than their target interval: "
 		       "small changes cannot be seen tonight; `tracker doctor` lists noise "
@@ -130,7 +130,8 @@ void tk_night_report_print(struct tk_store *store, const struct tk_night_report 
 		printf("tuned:    %zu of %zu stale or missing configurations (`tracker tune "
 		       "--list`)\n",
 		        r->tuned, r->stale_tunings);
-	printf("history:  %s\n", tk_store_path(store));
+	AUTO_TEXT sandbox = tk_worker_describe_sandbox();
+	printf("sandbox:  %s\nhistory:  %s\n", sandbox, tk_store_path(store));
 	if (*r->site_index)
 		printf("site:     %s\n", r->site_index);
 }

@@ -399,12 +399,13 @@ static int put_kernels(struct tk_night *n, const struct tk_night_upstream *u,
 	return TK_OK;
 }
 
-/* The end of a failed or partial build's log: its page must outlive the cache. "" of another one.
- * */
-static char *read_log_tail(const struct tk_artifact *a)
+/* The end of a failed or partial build's log: its page must outlive the cache. "" of another one,
+ * and of an upstream that may have printed what it should not have read. */
+static char *read_log_tail(const struct tk_upstream_config *u, const struct tk_artifact *a)
 {
 	AUTO(tk_buf) log = TK_BUF_INIT;
-	if (a->status == TK_BUILD_OK || !a->log_path || !*a->log_path ||
+	if ((!u->trusted && u->kind != TK_UPSTREAM_SELF) || a->status == TK_BUILD_OK ||
+	        !a->log_path || !*a->log_path ||
 	        tk_file_read(a->log_path, (size_t)64 << 20, &log, NULL))
 		return tk_strdup("");
 	size_t skip = log.len > LOG_TAIL_BYTES ? log.len - LOG_TAIL_BYTES : 0;
@@ -414,7 +415,7 @@ static char *read_log_tail(const struct tk_artifact *a)
 static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_error *err)
 {
 	const struct tk_artifact *a = u->artifacts[0];
-	AUTO_TEXT tail = read_log_tail(a);
+	AUTO_TEXT tail = read_log_tail(u->config, a);
 	struct tk_build_row row = {.revision_id = u->revision_id,
 	        .artifact_key = a->key,
 	        .adapter = u->config->adapter ? u->config->adapter : u->config->name,
@@ -425,7 +426,6 @@ static int put_build(struct tk_night *n, struct tk_night_upstream *u, struct tk_
 	        .message = a->message ? a->message : "",
 	        .log = tail,
 	        .wall_s = a->wall_s,
-	        .cpu_s = a->cpu_s,
 	        .size_bytes = a->size_bytes,
 	        .built_s = tk_clock_now_s()};
 	TRY(tk_store_put(n->store, TK_TABLE_build, &row, &u->build_id, err));

@@ -1,4 +1,4 @@
-/* Random numbers against published sequences, hashes against FIPS 180-4 examples. */
+/* Random numbers against published sequences; what a hash tells apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,17 +34,6 @@ static void xoshiro_as_published(void **state)
 		assert_true(tk_rng_next(&r) == expected[i]);
 }
 
-static void equal_seeds_equal_numbers(void **state)
-{
-	struct tk_rng a, b, c;
-
-	tk_rng_seed(&a, 7);
-	tk_rng_seed(&b, 7);
-	tk_rng_seed(&c, 8);
-	assert_true(tk_rng_next(&a) == tk_rng_next(&b));
-	assert_true(tk_rng_next(&a) != tk_rng_next(&c));
-}
-
 static void distributions(void **state)
 {
 	struct tk_rng r;
@@ -66,44 +55,6 @@ static void distributions(void **state)
 	for (int i = 0; i < 7; i++)
 		assert_in_range(counts[i], n / 7 - 600, n / 7 + 600);
 	assert_true(tk_rng_below(&r, 1) == 0);
-}
-
-static void shuffle_is_a_permutation(void **state)
-{
-	struct tk_rng r;
-	int items[100], seen[100] = {0}, moved = 0;
-
-	for (int i = 0; i < 100; i++)
-		items[i] = i;
-	tk_rng_seed(&r, 3);
-	tk_rng_shuffle(&r, items, 100, sizeof *items);
-	for (int i = 0; i < 100; i++) {
-		seen[items[i]]++;
-		moved += items[i] != i;
-	}
-	for (int i = 0; i < 100; i++)
-		assert_int_equal(seen[i], 1);
-	assert_true(moved > 80);
-	tk_rng_shuffle(&r, NULL, 0, 4);
-}
-
-static void sha256_as_published(void **state)
-{
-	char hex[TK_HASH_HEX_SIZE];
-	struct tk_hash *h = tk_hash_new();
-
-	tk_hash_bytes("abc", 3, hex);
-	assert_string_equal(
-	        hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	tk_hash_add(h, "a", 1);
-	tk_hash_add(h, "bc", 2);
-	tk_hash_finish(h, hex);
-	assert_string_equal(
-	        hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	tk_hash_bytes("", 0, hex);
-	assert_string_equal(
-	        hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-	tk_hash_free(NULL);
 }
 
 static void fields(const char *a, const char *b, char hex[TK_HASH_HEX_SIZE])
@@ -183,28 +134,14 @@ static void tree_hash_sees_what_matters(void **state)
 	free(dir);
 }
 
-static void missing_file_is_named(void **state)
-{
-	struct tk_hash *h = tk_hash_new();
-	struct tk_error err;
-
-	assert_int_equal(tk_hash_add_file(h, "/nowhere/file", &err), TK_ENOTFOUND);
-	assert_string_equal(err.message, "/nowhere/file: No such file or directory");
-	tk_hash_free(h);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(splitmix_as_published),
 	        cmocka_unit_test(xoshiro_as_published),
-	        cmocka_unit_test(equal_seeds_equal_numbers),
 	        cmocka_unit_test(distributions),
-	        cmocka_unit_test(shuffle_is_a_permutation),
-	        cmocka_unit_test(sha256_as_published),
 	        cmocka_unit_test(fields_have_borders),
 	        cmocka_unit_test(tree_hash_sees_what_matters),
-	        cmocka_unit_test(missing_file_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
