@@ -140,8 +140,8 @@ int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *
  * Verification before the samples and after them sees what a kernel leaves behind, not what the
  * timed launches did: one that computes each set once and then returns at once leaves right
  * results. So some outputs are overwritten between samples, at places and moments that nobody but
- * the engine knows, and must be right again after the sample; and at the end the sign of one input
- * changes. docs/explanation/verification.md says what each of them finds.
+ * the engine knows, and must be right again after the sample; and between samples the signs of
+ * random rows of an input change. docs/explanation/verification.md says what each of them finds.
  *
  * All of it happens outside of the timed part. Overwriting touches four cache lines of one set. */
 
@@ -153,7 +153,8 @@ int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *
 /* A kernel that adds in no fixed order gives other bits each time. Those of launches that did not
  * do their work differ by more than this share of their size. */
 #define REPEATS_WITHIN 0.02
-#define OTHER_SETS 2 /* verified at the end, beside the one launched last */
+#define OTHER_SETS 2      /* verified at the end, beside the one launched last */
+#define CHANGE_DISTANCE 6 /* samples to the next change of an input, at first */
 /* What the launches with a changed input may take: this share of the measuring time, or so long. */
 #define CHANGED_INPUT_SHARE 0.05
 #define CHANGED_INPUT_S 0.02
@@ -239,7 +240,7 @@ int tk_engine_mark_output(struct tk_engine *e)
 	unsigned char bytes[MARK_BYTES];
 	uint64_t n = e->out->sample_count;
 	m->is_set = false;
-	if (!e->options->verify || e->backend->fetch || n < m->next_sample)
+	if (!e->options->verify || e->ops->now_ns || n < m->next_sample)
 		return 0;
 	m->next_sample = n + 1 + draw(e, n / 2 + 3);
 	m->set = choose_set(e, next_first_set(e));
@@ -312,6 +313,8 @@ int tk_engine_check_mark(struct tk_engine *e)
 	if (!m->is_set)
 		return 0;
 	const char *at = (const char *)e->sets[m->set][m->tensor].data + m->offset;
+	if (e->backend->fetch)
+		TRY(tk_engine_finish_outputs(e, m->set));
 	int status = tk_engine_check_status(
 	        e, e->ops->download(e->device, got, at, m->bytes, &e->abi), "download");
 	e->out->marks++;
@@ -361,24 +364,51 @@ static int find_linear_input(const struct tk_problem_spec *p)
 	}
 }
 
-/* The sign is the highest bit of every type; elements are little-endian. */
-static void change_signs(const struct tk_tensor *t, void *data)
+/* What changes in one set: random rows of the input where each of them decides about as many rows
+ * of the output, otherwise all of it. */
+struct change {
+	uint32_t set, tensor, output;
+	size_t at, bytes;         /* of the input */
+	size_t out_at, out_bytes; /* of the output; 0: all of every output */
+};
+
+#define CHANGED_ROWS_MAX 8
+
+static void choose_rows(struct tk_engine *e, struct change *c)
 {
-	size_t element = tk_dtype_bytes(t->dtype);
-	unsigned char *bytes = data;
-	for (size_t i = element - 1; i < t->bytes; i += element)
+	const struct tk_tensor *in = &e->host[c->tensor], *out = &e->host[c->output];
+	bool has_rows = e->problem->abi.op == TK_OP_GEMM && !e->problem->gemm.ta;
+	size_t rows =
+	        !has_rows ? 1
+	                  : in->bytes / tk_dtype_bytes(in->dtype) / (size_t)in->dim[in->ndim - 1];
+	*c = (struct change){
+	        .set = c->set, .tensor = c->tensor, .output = c->output, .bytes = in->bytes};
+	if (rows < 2)
+		return;
+	size_t first = draw(e, rows),
+	       most = rows - first < CHANGED_ROWS_MAX ? rows - first : CHANGED_ROWS_MAX,
+	       count = 1 + draw(e, most);
+	c->at = first * (in->bytes / rows);
+	c->bytes = count * (in->bytes / rows);
+	c->out_at = first * (out->bytes / rows);
+	c->out_bytes = count * (out->bytes / rows);
+}
+
+/* The sign is the highest bit of every type; elements are little-endian. */
+static void change_signs(struct tk_engine *e, const struct change *c)
+{
+	size_t element = tk_dtype_bytes(e->host[c->tensor].dtype);
+	unsigned char *bytes = (unsigned char *)e->host[c->tensor].data + c->at;
+	for (size_t i = element - 1; i < c->bytes; i += element)
 		bytes[i] ^= 0x80;
 }
 
-/* The host's inputs are used again by later jobs: they have the other sign for the upload only. */
-static int upload_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
+static int upload_change(struct tk_engine *e, const struct change *c)
 {
-	const struct tk_tensor *t = &e->host[tensor];
-	change_signs(t, t->data);
-	int status =
-	        e->ops->upload(e->device, e->sets[set][tensor].data, t->data, t->bytes, &e->abi);
-	change_signs(t, t->data);
-	return tk_engine_check_status(e, status, "upload");
+	char *to = (char *)e->sets[c->set][c->tensor].data + c->at;
+	const char *from = (const char *)e->host[c->tensor].data + c->at;
+	return tk_engine_check_status(
+	        e, e->ops->upload(e->device, to, from, c->bytes, &e->abi), "upload");
 }
 
 static bool is_log_sum_exp(const struct tk_engine *e, uint32_t tensor)
@@ -405,70 +435,114 @@ static int add_output(struct tk_engine *e, uint32_t set, uint32_t tensor, struct
 	return 0;
 }
 
-static int compare_negated(struct tk_engine *e, uint32_t set, bool *same)
+static int compare_rows(struct tk_engine *e, const struct change *c, bool *same)
+{
+	const struct tk_tensor *t = &e->host[c->output];
+	struct distance d = {0};
+	void *got = tk_malloc(c->out_bytes);
+	int status = tk_engine_check_status(e,
+	        e->ops->download(e->device, got,
+	                (const char *)e->sets[c->set][c->output].data + c->out_at, c->out_bytes,
+	                &e->abi),
+	        "download");
+	if (!status)
+		add_distance(
+		        &d, t->dtype, got, (const char *)t->data + c->out_at, c->out_bytes, -1);
+	free(got);
+	*same = !status && is_close(&d);
+	return status;
+}
+
+static int compare_negated(struct tk_engine *e, const struct change *c, bool *same)
 {
 	*same = true;
+	if (c->out_bytes)
+		return compare_rows(e, c, same);
 	for (uint32_t i = 0; *same && i < e->tensor_count; i++) {
 		struct distance d = {0};
 		if (!e->host[i].output || tk_verify_is_untouched(&e->host[i]))
 			continue;
-		TRY(add_output(e, set, i, &d));
+		TRY(add_output(e, c->set, i, &d));
 		*same = is_close(&d);
 	}
 	return 0;
 }
 
-static int verify_changed(struct tk_engine *e, uint32_t set, uint32_t tensor)
+/* The host's outputs are those of the unchanged input afterwards. */
+static int verify_changed(struct tk_engine *e, const struct change *c)
 {
-	const struct tk_tensor *t = &e->host[tensor];
-	change_signs(t, t->data);
-	int status = verify_reference(e, set);
-	change_signs(t, t->data);
-	return status;
+	change_signs(e, c);
+	int status = verify_reference(e, c->set);
+	change_signs(e, c);
+	if (!status)
+		status = upload_change(e, c);
+	if (!status)
+		status = tk_engine_launch(e, c->set);
+	return status ? status : tk_engine_fetch_outputs(e, c->set);
 }
 
 /* Long launches and large inputs are checked in some jobs only. */
-static bool has_time_for_changed_input(struct tk_engine *e, int tensor)
+static bool has_time_for_change(struct tk_engine *e, const struct change *c)
 {
-	double needed_s = e->launch_ns * (double)e->batch * 1e-9 +
-	                  (double)e->host[tensor].bytes / UPLOAD_BYTES_PER_S;
-	double allowed_s = fmax(CHANGED_INPUT_SHARE * e->options->stop.budget_s, CHANGED_INPUT_S);
+	double needed_s =
+	        e->launch_ns * (double)e->batch * 1e-9 + 2 * (double)c->bytes / UPLOAD_BYTES_PER_S;
+	double allowed_s = fmax(CHANGED_INPUT_SHARE * e->options->stop.budget_s, CHANGED_INPUT_S) -
+	                   e->changes_s;
 	return (double)draw(e, 1 << 20) * needed_s <= allowed_s * (1 << 20);
 }
 
-/* The next burst is on the sets of the last one. */
-static void repeat_last_burst(struct tk_engine *e)
+/* A burst that is not recorded, on an input that has never been there. */
+static int launch_changed(struct tk_engine *e, const struct change *c)
 {
+	uint64_t bursts = e->bursts;
+	double ns;
+	change_signs(e, c);
+	int status = upload_change(e, c);
+	change_signs(e, c);
 	e->bursts = 1;
-	if (e->graph_count)
-		e->next_graph = (e->next_graph + e->graph_count - 1) % e->graph_count;
-	else
-		e->next_set = last_first_set(e);
+	if (!status)
+		status = tk_engine_wait_idle_gap(e);
+	if (!status)
+		status = tk_engine_time_sample(e, &ns);
+	e->bursts = bursts;
+	return status;
 }
 
-/* The last burst again, with outputs as it left them and an input that has never been there. */
-static int check_changed_input(struct tk_engine *e)
+static int check_change(struct tk_engine *e, const struct change *c)
+{
+	bool same = false;
+	TRY(launch_changed(e, c));
+	TRY(tk_engine_finish_outputs(e, c->set));
+	TRY(compare_negated(e, c, &same));
+	return same ? upload_change(e, c) : verify_changed(e, c);
+}
+
+int tk_engine_check_changed_input(struct tk_engine *e)
 {
 	int tensor = find_linear_input(e->problem);
-	bool same = false;
-	double ns;
-	if (tensor < 0 || !has_time_for_changed_input(e, tensor))
+	uint64_t n = e->out->sample_count;
+	if (!e->options->verify || e->options->token || tensor < 0 || n < e->next_change)
 		return 0;
-	repeat_last_burst(e);
-	uint32_t set = choose_set(e, next_first_set(e));
-	TRY(upload_changed(e, set, (uint32_t)tensor));
-	TRY(tk_engine_time_sample(e, &ns));
-	TRY(tk_engine_finish_outputs(e, set));
-	TRY(compare_negated(e, set, &same));
-	return same ? 0 : verify_changed(e, set, (uint32_t)tensor);
+	e->next_change = n + 1 + draw(e, n + CHANGE_DISTANCE);
+	struct change c = {.set = choose_set(e, next_first_set(e)),
+	        .tensor = (uint32_t)tensor,
+	        .output = e->problem->abi.op == TK_OP_GEMM ? TK_T_C : TK_T_OUT};
+	choose_rows(e, &c);
+	if (!has_time_for_change(e, &c))
+		return 0;
+	int64_t start = tk_clock_monotonic_ns();
+	int status = check_change(e, &c);
+	e->changes_s += seconds_since(start);
+	return status;
 }
 
 int tk_engine_verify_timed(struct tk_engine *e)
 {
 	int64_t start = tk_clock_monotonic_ns();
 	int status = verify_last_sets(e);
-	if (!status && !e->options->token)
-		status = check_changed_input(e);
+	e->next_change = 0; /* once more: the last one may have been long ago */
+	if (!status)
+		status = tk_engine_check_changed_input(e);
 	e->out->verify_s += (double)(tk_clock_monotonic_ns() - start) * 1e-9;
 	return status;
 }

@@ -86,6 +86,8 @@ struct tk_engine {
 
 	uint64_t random; /* of the checks between and after the samples */
 	struct tk_engine_mark mark;
+	uint64_t next_change;      /* index of the sample before which an input changes */
+	double changes_s;          /* time of all bursts on changed inputs */
 	uint32_t reference_checks; /* for timed results with other bits than the verified ones */
 };
 
@@ -115,7 +117,10 @@ int tk_engine_verify_finish(struct tk_engine *e, struct tk_engine_verification *
 void tk_engine_seed_checks(struct tk_engine *e);
 int tk_engine_mark_output(struct tk_engine *e);
 int tk_engine_check_mark(struct tk_engine *e);
-/* After the samples: the sets of the last one, and a burst on an input that has changed. */
+/* Between samples, at random distances: a burst on an input whose signs have changed, which is not
+ * recorded. */
+int tk_engine_check_changed_input(struct tk_engine *e);
+/* After the samples: the sets of the last one, and a burst on a changed input once more. */
 int tk_engine_verify_timed(struct tk_engine *e);
 
 /* trace.c: launches that record regions inside their kernels. end: in any case. */

@@ -330,6 +330,9 @@ static void summarize_clocks(struct tk_engine *e, double *scratch)
 static int take_sample(struct tk_engine *e, struct samples *s)
 {
 	double ns = 0;
+	/* a round of a sequence, or of a simulated device, depends on those before */
+	if (!e->sequence && !e->ops->now_ns)
+		TRY(tk_engine_check_changed_input(e));
 	TRY(tk_engine_wait_idle_gap(e));
 	TRY(tk_engine_mark_output(e));
 	TRY(tk_engine_time_sample(e, &ns));
