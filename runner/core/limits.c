@@ -91,14 +91,17 @@ double tk_datasheet_find_peak(const char *device_name, const struct tk_problem_s
 /* The shortest launch may have been measured at a lower clock. */
 #define LAUNCH_MARGIN 2
 
-void tk_limits_init(
-        struct tk_limits *l, enum tk_device_kind kind, const char *device_name, double cache_bytes)
+void tk_limits_init(struct tk_limits *l, enum tk_device_kind kind, const json_t *info)
 {
-	const struct tk_datasheet *s = tk_datasheet_find(device_name);
+	const struct tk_datasheet *s =
+	        tk_datasheet_find(json_string_value(json_object_get(info, "name")));
+	double cache_bytes = json_number_value(json_object_get(info, "cache_bytes"));
+	double cores = json_number_value(json_object_get(info, "compute_units"));
 	bool is_gpu = kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP;
 
 	*l = (struct tk_limits){.cache_bytes = kind == TK_DEVICE_CPU ? 0 : cache_bytes,
-	        .launch_ns = is_gpu ? GPU_LAUNCH_NS : 0};
+	        .launch_ns = is_gpu ? GPU_LAUNCH_NS : 0,
+	        .cores = kind == TK_DEVICE_CPU ? fmax(cores, 1) : 0};
 	if (!s)
 		return;
 	double unit = 1e3 * s->margin;
@@ -143,6 +146,28 @@ void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *un
 		l->memory_gb_per_s = fmax(l->memory_gb_per_s, MEMORY_MARGIN * value);
 }
 
+/* What no core of a CPU exceeds, whatever runs beside it: at 6 GHz twice two multiply-adds of 512
+ * bits a cycle in f64, AMX in the other types, and four accesses of 64 bytes to its first cache. */
+#define CORE_GHZ 6
+#define CORE_BYTES 256
+
+static double core_flops(uint32_t dtype)
+{
+	size_t bytes = dtype < TK_LIMITS_DTYPES ? tk_dtype_bytes(dtype) : 0;
+
+	return bytes == 8   ? 64
+	       : bytes == 4 ? 2048.0 / PRODUCTS_OF_F32
+	       : bytes      ? 4096.0 / (double)bytes
+	                    : 0;
+}
+
+static double find_type_rate(const struct tk_limits *l, uint32_t dtype)
+{
+	double known = dtype < TK_LIMITS_DTYPES ? l->gflop_per_s[dtype] : 0;
+
+	return known > 0 ? known : l->cores * CORE_GHZ * core_flops(dtype);
+}
+
 /* The types whose rate counts: those of both operands. */
 static double find_rate(const struct tk_limits *l, const struct tk_problem_spec *p, uint32_t *dtype)
 {
@@ -150,11 +175,8 @@ static double find_rate(const struct tk_limits *l, const struct tk_problem_spec 
 
 	tk_dtype_parse(tk_problem_dtype_name(p), dtype);
 	other = p->abi.op == TK_OP_GEMM ? p->gemm.b : *dtype;
-	if (*dtype >= TK_LIMITS_DTYPES || other >= TK_LIMITS_DTYPES)
-		return 0;
-	if (!(l->gflop_per_s[*dtype] > 0) || !(l->gflop_per_s[other] > 0))
-		return 0;
-	return fmax(l->gflop_per_s[*dtype], l->gflop_per_s[other]);
+	double first = find_type_rate(l, *dtype), second = find_type_rate(l, other);
+	return first > 0 && second > 0 ? fmax(first, second) : 0;
 }
 
 bool tk_limits_is_launch(const struct tk_problem_spec *p)
@@ -198,7 +220,10 @@ bool tk_limits_allow(const struct tk_limits *l, const struct tk_problem_spec *p,
 	                tk_dtype_name(dtype)},
 	        {from_memory / ns, l->cache_bytes > 0 ? l->memory_gb_per_s : 0, "gb_per_s",
 	                "from memory", ""},
-	        {bytes / ns, l->cache_gb_per_s, "gb_per_s", "from caches", ""},
+	        {bytes / ns,
+	                l->cache_gb_per_s > 0 ? l->cache_gb_per_s
+	                                      : l->cores * CORE_GHZ * CORE_BYTES,
+	                "gb_per_s", "from caches", ""},
 	};
 	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
 

@@ -7,6 +7,7 @@
 #define TK_CORE_LIMITS_H
 #include "core/problem.h"
 #include "core/vocabulary.h"
+#include <jansson.h>
 
 struct tk_datasheet {
 	const char *device;          /* name pattern, fnmatch(3) */
@@ -37,6 +38,7 @@ struct tk_limits {
 	double cache_bytes;                   /* the last-level cache; 0: memory is no bound */
 	double launch_ns;                     /* the shortest time of any launch */
 	double measured_launch_ns;            /* the same by a ceiling */
+	double cores;                         /* of a CPU: bounds where nothing is measured */
 };
 
 struct tk_limits_timing {
@@ -44,11 +46,10 @@ struct tk_limits_timing {
 	double sets; /* input sets that the launches rotated over */
 };
 
-/* The limits of a device by its data sheet; rates and bandwidths are unknown for a device without
- * one. cache_bytes: of the last-level cache; ignored for a CPU, whose caches a virtual machine may
- * report too small. */
-void tk_limits_init(
-        struct tk_limits *l, enum tk_device_kind kind, const char *device_name, double cache_bytes);
+/* The limits of a device by its data sheet, of a CPU by what any core can do; rates and bandwidths
+ * are unknown for a GPU without one. info: as the device layer describes it; of a CPU its
+ * "compute_units" count, and not its caches, which a virtual machine may report too small. */
+void tk_limits_init(struct tk_limits *l, enum tk_device_kind kind, const json_t *info);
 /* Raises or sets the limits by a measured ceiling: its name ("f32", "read", "l2 read", "launch"),
  * unit and value as they are stored. Never lowers one; rates of a data sheet stay as they are. */
 void tk_limits_add_ceiling(struct tk_limits *l, const char *name, const char *unit, double value);

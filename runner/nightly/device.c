@@ -55,14 +55,12 @@ static bool is_overloaded(const struct tk_night_device *d)
 
 int tk_night_load_limits(struct tk_night *n, struct tk_night_device *d, struct tk_error *err)
 {
-	const char *name = json_string_value(json_object_get(d->info, "name"));
-	double cache_bytes = json_number_value(json_object_get(d->info, "cache_bytes"));
 	AUTO(tk_rows) rows = {0};
 	if (d->has_limits)
 		return TK_OK;
 	if (n->store)
 		TRY(tk_store_list_ceilings(n->store, 0, &rows, err));
-	tk_limits_init(&d->limits, tk_device_kind_from_name(d->layer->name), name, cache_bytes);
+	tk_limits_init(&d->limits, tk_device_kind_from_name(d->layer->name), d->info);
 	const bool overloaded = is_overloaded(d);
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tk_ceiling_row *c = TK_ROWS_AT(&rows, struct tk_ceiling_row, i);

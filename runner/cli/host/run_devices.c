@@ -76,8 +76,7 @@ static int open_device(struct tk_run_session *r, const struct tk_worker_spec *sp
 		snprintf(p.name, sizeof p.name, "%s", uuid);
 	snprintf(p.model, sizeof p.model, "%s", tk_record_text(p.info, "name"));
 	snprintf(p.arch, sizeof p.arch, "%s", tk_record_text(p.info, "arch"));
-	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.model,
-	        json_number_value(json_object_get(p.info, "cache_bytes")));
+	tk_limits_init(&p.limits, tk_device_kind_from_name(spec->device_kind), p.info);
 	r->devices_open =
 	        tk_realloc(r->devices_open, (r->device_count + 1) * sizeof *r->devices_open);
 	r->devices_open[r->device_count++] = p;
