@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define TK_ABI_MAJOR 1
-#define TK_ABI_MINOR 12
+#define TK_ABI_MINOR 13
 
 #if defined(__GNUC__)
 #define TK_EXPORT __attribute__((visibility("default")))
@@ -303,6 +303,19 @@ struct tk_device_ops {
 	/* Optional, from ABI 1.11 on: the time of a simulated device, which only its work advances.
 	 * Warm-ups and budgets of measurements are counted in it. */
 	double (*now_ns)(struct tk_device *dev);
+	/* Optional, from ABI 1.13 on: memory of the device that a second process maps by a
+	 * descriptor, aligned as by alloc(). share() makes it and attach() maps it, for as many
+	 * bytes; each process ends its own mapping with detach(). The caller closes the
+	 * descriptor. */
+	int (*share)(
+	        struct tk_device *dev, size_t bytes, void **out, int *fd, struct tk_abi_error *err);
+	int (*attach)(
+	        struct tk_device *dev, int fd, size_t bytes, void **out, struct tk_abi_error *err);
+	void (*detach)(struct tk_device *dev, void *memory, size_t bytes);
+	/* Optional, from ABI 1.13 on, where the host cannot write to the device's memory: inverts
+	 * the highest bit of element i where bit i % 64 of splitmix64(seed + i / 64) is set. */
+	int (*flip_signs)(struct tk_device *dev, void *memory, size_t count, size_t element_bytes,
+	        uint64_t seed, struct tk_abi_error *err);
 };
 
 /* ---- the backend ---- */

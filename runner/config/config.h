@@ -56,6 +56,7 @@ struct tk_measure_config {
 	uint32_t threads; /* of a CPU backend; 0: all cores */
 	bool pin;         /* threads to cores */
 	double recheck;   /* share of the jobs that a new process measures again; 0: none */
+	double referee;   /* share of the jobs that a referee judges beside those that need it */
 	bool launch_cost, energy, memory, compile_time; /* metrics that are recorded beside time */
 	char **modes; /* "KIND:MODE", NULL-terminated; read with tk_config_list_modes() */
 };

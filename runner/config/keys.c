@@ -202,6 +202,11 @@ static const struct tk_config_key measure_keys[] = {
 	  .summary = "share of the jobs that a new process measures again, at random; 0%: none",
 	  .details = "It finds backends that work only in their first process. See "
 	             "[verification](../explanation/verification.md#in-a-new-process)." },
+	{ .name = "referee", .type = TK_CONFIG_FRACTION, .offset = FIELD(measure.referee),
+	  .max = 1, .fallback = "2%",
+	  .summary = "share of the jobs that a referee judges, at random; 0%: none of them",
+	  .details = "New series, new bests and improvements are judged in any case. See "
+	             "[the referee](../explanation/threat-model.md#the-referee)." },
 	{ .name = "launch_cost", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.launch_cost),
 	  .fallback = "no", .summary = "also record what a launch costs the host (metric launch)" },
 	{ .name = "energy", .type = TK_CONFIG_BOOL, .offset = FIELD(measure.energy),

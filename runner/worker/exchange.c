@@ -255,12 +255,14 @@ static int try_process(struct tk_worker *w, const struct tk_python_host *python,
 	        .profiler = w->spec.profiler,
 	        .readable = readable,
 	        .gpu = kind == TK_DEVICE_CUDA || kind == TK_DEVICE_HIP,
-	        .unsandboxed = tk_worker_is_unsandboxed(w),
+	        .unsandboxed = tk_worker_is_unsandboxed(w) || w->spec.referee_fd,
 	        .cores = w->spec.cpu_list ? &w->cores : NULL,
 	        .threads = w->spec.threads,
 	        .memory_limit_bytes = w->spec.memory_limit_bytes,
 	        .log_fd = w->log.fd,
-	        .kept_fd = w->spec.token_fd ? w->spec.token_fd : w->spec.trace_fd,
+	        .kept_fd = w->spec.token_fd   ? w->spec.token_fd
+	                   : w->spec.trace_fd ? w->spec.trace_fd
+	                                      : w->spec.referee_fd,
 	        .limit_address_space = can_limit_address_space(w)};
 	json_auto_t *hello = NULL;
 	*again = false;

@@ -17,8 +17,11 @@ enum { TK_EXCHANGE_ENDED = 1, TK_EXCHANGE_PENDING = 2 };
 struct tk_pending_job {
 	bool has_ended; /* before all of it was sent */
 	int64_t start_ns;
+	struct tk_process_usage used_before; /* by the process */
 	char problem[TK_PROBLEM_TEXT_MAX];
 	struct tk_limits limits; /* all unknown: nothing is checked */
+	double referee_below_ns, deadline_s;
+	json_t *request; /* as it was sent; NULL: no referee can be asked for */
 };
 
 struct tk_worker {
@@ -40,6 +43,9 @@ struct tk_worker {
 	int64_t oom_kills; /* of the system, when it was sent */
 	bool is_opening;   /* it opens the device or a backend, and its answer was not read */
 	struct tk_pending_job pending;
+	struct tk_worker *referee;  /* judges the last job; NULL: none does */
+	struct tk_job_result claim; /* what it judges */
+	json_t *burst_answer;       /* of this worker to it; NULL: none yet */
 };
 
 /* Its kind of device does not work within the sandbox. */
@@ -48,6 +54,15 @@ bool tk_worker_is_unsandboxed(const struct tk_worker *w);
 /* Ends the process, and sets how the request ended. Returns TK_EXCHANGE_ENDED. */
 int tk_exchange_give_up(struct tk_worker *w, enum tk_outcome outcome, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* judging.c: whether the result of the job that has just ended is to be judged; starts a referee,
+ * which takes the result over; waits for what it says, as tk_worker_poll_measure(). */
+bool tk_judging_is_due(const struct tk_worker *w, const struct tk_job_result *result);
+int tk_judging_start(
+        struct tk_worker *w, bool *done, struct tk_job_result *result, struct tk_error *err);
+int tk_judging_poll(struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out,
+        struct tk_error *err);
+void tk_judging_end(struct tk_worker *w);
 
 /* Sends a request to a process that is ready for it, and starts one where necessary. The request
  * gets its id, and is consumed. 0: sent; the deadline counts from then on. */

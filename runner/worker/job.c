@@ -55,12 +55,12 @@ static int try_device(
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	struct tk_device *device = NULL;
-	int status = s->ops.open(index, &device, &abi);
+	int status = s->ops->open(index, &device, &abi);
 	if (status != TK_ABI_OK)
 		return tk_job_fail_status(status, &abi, "open device", outcome, err);
 	s->info = (struct tk_device_info){.size = sizeof s->info};
-	if ((status = s->ops.info(device, &s->info, &abi)) != TK_ABI_OK) {
-		s->ops.close(device);
+	if ((status = s->ops->info(device, &s->info, &abi)) != TK_ABI_OK) {
+		s->ops->close(device);
 		return tk_job_fail_status(status, &abi, "device info", outcome, err);
 	}
 	s->device = device;
@@ -82,12 +82,12 @@ static int find_device(struct tk_worker_state *s, uint32_t index, const char *uu
 			continue;
 		if (strcmp(s->info.uuid, uuid) == 0)
 			return TK_OK;
-		s->ops.close(s->device);
+		s->ops->close(s->device);
 		s->device = NULL;
 	}
 	*outcome = TK_OUTCOME_NO_DEVICE;
 	return tk_fail(err, TK_ENOTFOUND, "no device with UUID %s: found %u of kind %s", uuid,
-	        s->device_count, s->ops.kind);
+	        s->device_count, s->ops->kind);
 }
 
 static int open_device(struct tk_worker_state *s, const json_t *request, enum tk_outcome *outcome,
@@ -106,7 +106,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 		return TK_OK;
 	*outcome = TK_OUTCOME_NO_DEVICE;
 	TRY(tk_loader_load_device(layer, &s->ops, err));
-	int status = s->ops.count(&n, &abi);
+	int status = s->ops->count(&n, &abi);
 	if (status != TK_ABI_OK) {
 		status = tk_job_fail_status(status, &abi, "count devices", outcome, err);
 		*outcome = TK_OUTCOME_NO_DEVICE;
@@ -116,7 +116,7 @@ static int open_device(struct tk_worker_state *s, const json_t *request, enum tk
 	const char *uuid = get_text(request, "device_uuid");
 	if (!uuid && index >= n)
 		return tk_fail(err, TK_ENOTFOUND, "no device %u of kind %s: found %u", index,
-		        s->ops.kind, n);
+		        s->ops->kind, n);
 	TRY(find_device(s, index, uuid, outcome, err));
 	s->device_layer = tk_strdup(layer);
 	return TK_OK;
@@ -201,14 +201,14 @@ static int open_context(struct tk_worker_state *s, const json_t *request, enum t
 	if (s->ctx && strcmp(options, s->backend_options) == 0)
 		return TK_OK;
 	close_backend(s);
-	if (strcmp(s->backend.device_kind, s->ops.kind) != 0)
+	if (strcmp(s->backend.device_kind, s->ops->kind) != 0)
 		return tk_fail(err, TK_EDATA,
 		        "backend %s needs a device of kind %s, this one is of kind %s",
-		        s->backend.name, s->backend.device_kind, s->ops.kind);
+		        s->backend.name, s->backend.device_kind, s->ops->kind);
 	struct tk_open_args args = {.size = sizeof args,
 	        .threads = (uint32_t)json_integer_value(json_object_get(request, "threads")),
 	        .device = s->device,
-	        .device_ops = &s->ops,
+	        .device_ops = s->ops,
 	        .device_info = s->info,
 	        .options = options,
 	        .package = is_package(s->backend_path) ? s->backend_path : NULL};
@@ -352,7 +352,7 @@ static json_t *encode_measurement(const struct tk_measurement *m)
 }
 
 /* {"name":"book-1a2b3c4d","tokens":"00a7..."}, four hexadecimal digits a token. */
-static int read_text(const json_t *request, struct tk_error *err)
+int tk_job_read_text(const json_t *request, struct tk_error *err)
 {
 	const json_t *text = json_object_get(request, "text");
 	const char *name = get_text(text, "name"), *digits = get_text(text, "tokens");
@@ -383,14 +383,14 @@ static int measure_problem(struct tk_worker_state *s, const json_t *request,
 	struct tk_problem_spec *problem = tk_calloc(1, sizeof *problem);
 	int status = tk_problem_parse(problem, get_text(request, "problem"), err);
 	if (!status)
-		status = read_text(request, err);
+		status = tk_job_read_text(request, err);
 	if (!status && options->mode == TK_MODE_SEQUENCE) {
 		status = tk_job_open_sequence(s, request, problem, &sequence, outcome, err);
 		options->sequence = &sequence;
 	}
 	if (!status)
 		status = tk_measure(
-		        &s->ops, s->device, &s->backend, s->ctx, problem, options, &m, err);
+		        s->ops, s->device, &s->backend, s->ctx, problem, options, &m, err);
 	if (!status) {
 		*result = encode_measurement(&m);
 		tk_measurement_free(&m);
@@ -441,11 +441,29 @@ static int measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	return status;
 }
 
+/* Of a worker: launches for the referee, on its memory. */
+static int serve_bursts(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
+{
+	json_auto_t *opened = NULL;
+	TRY(open_backend(s, request, &opened, outcome, err));
+	return tk_job_serve_bursts(s, request, result, outcome, err);
+}
+
+/* Of a process that loads no backend. */
+static int judge(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err)
+{
+	TRY(open_device(s, request, outcome, err));
+	*outcome = TK_OUTCOME_FAILED;
+	return tk_job_judge(s, request, result, outcome, err);
+}
+
 static void close_state(struct tk_worker_state *s)
 {
 	close_backend(s);
 	if (s->device)
-		s->ops.close(s->device);
+		s->ops->close(s->device);
 	free(s->device_layer);
 	free(s->backend_path);
 	free(s->package_version);
@@ -480,7 +498,8 @@ static json_t *run_request(struct serve *s, const json_t *request)
 		int (*run)(struct tk_worker_state *state, const json_t *request, json_t **result,
 		        enum tk_outcome *outcome, struct tk_error *err);
 	} commands[] = {{"device", describe_device}, {"backend", describe_backend},
-	        {"open", open_backend}, {"configs", list_configs}, {"measure", measure}};
+	        {"open", open_backend}, {"configs", list_configs}, {"measure", measure},
+	        {"bursts", serve_bursts}, {"referee", judge}};
 	const char *name = json_string_value(json_object_get(request, "cmd"));
 	json_int_t id = json_integer_value(json_object_get(request, "id"));
 	for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {

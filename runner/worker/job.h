@@ -14,7 +14,7 @@ struct tk_worker_company {
 };
 
 struct tk_worker_state {
-	struct tk_device_ops ops;
+	const struct tk_device_ops *ops; /* read-only memory */
 	struct tk_device *device;
 	struct tk_device_info info;
 	uint32_t device_count; /* of this kind on this machine */
@@ -43,6 +43,18 @@ struct tk_sequence;
 int tk_job_open_sequence(struct tk_worker_state *s, const json_t *request,
         const struct tk_problem_spec *measured, struct tk_sequence *out, enum tk_outcome *outcome,
         struct tk_error *err);
+/* The member "text" of a request, for the problems that follow. */
+int tk_job_read_text(const json_t *request, struct tk_error *err);
 void tk_job_close_company(struct tk_worker_state *s);
+
+/* The referee (referee.h). Request "bursts" of a worker whose device and backend are open: serves
+ * the referee on its member "socket" until the end. */
+int tk_job_serve_bursts(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
+/* Request "referee" of a process whose device is open. *result: {"ns", "launches", "bursts",
+ * "checked", "passed", "agrees", "detail"}. Outcome `unsupported`: it cannot judge this problem;
+ * `failed`: the worker did not follow. */
+int tk_job_judge(struct tk_worker_state *s, const json_t *request, json_t **result,
+        enum tk_outcome *outcome, struct tk_error *err);
 
 #endif

@@ -13,13 +13,13 @@ static int open_company(struct tk_worker_state *s, struct tk_worker_company *c, 
 {
 	struct tk_abi_error abi = {.size = sizeof abi};
 	TRY(tk_loader_load_backend(path, &c->backend, err));
-	if (strcmp(c->backend.device_kind, s->ops.kind) != 0)
+	if (strcmp(c->backend.device_kind, s->ops->kind) != 0)
 		return tk_fail(err, TK_EDATA, "backend %s is not for devices of kind %s",
-		        c->backend.name, s->ops.kind);
+		        c->backend.name, s->ops->kind);
 	struct tk_open_args args = {.size = sizeof args,
 	        .threads = threads,
 	        .device = s->device,
-	        .device_ops = &s->ops,
+	        .device_ops = s->ops,
 	        .device_info = s->info,
 	        .options = ""};
 	if (c->backend.open(&args, &c->ctx, &abi) != TK_ABI_OK)

@@ -7,7 +7,12 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SYS_mseal
+#define SYS_mseal 462 /* of every architecture */
+#endif
 
 /* ---- pages ---- */
 
@@ -246,10 +251,49 @@ void tk_loader_randomize_pages(const char *path)
 	dlclose(module);
 }
 
-int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err)
+/* ---- what a backend must not change ---- */
+
+/* Code, constants and tables of functions, which the dynamic linker has made read-only by now. */
+static int seal_object(struct dl_phdr_info *object, size_t size, void *context)
 {
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	(void)size;
+	(void)context;
+	for (ElfW(Half) i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+		uintptr_t from = (object->dlpi_addr + h->p_vaddr) & ~(page - 1),
+		          to = object->dlpi_addr + h->p_vaddr + h->p_memsz;
+		/* the last page of what was made read-only may hold variables behind it */
+		to = h->p_type == PT_GNU_RELRO ? to & ~(page - 1) : (to + page - 1) & ~(page - 1);
+		if ((h->p_type == PT_LOAD && !(h->p_flags & PF_W)) || h->p_type == PT_GNU_RELRO)
+			if (to > from)
+				syscall(SYS_mseal, from, to - from, 0);
+	}
+	return 0;
+}
+
+/* A page of its own, read-only. The system may be too old to seal it (Linux 6.10). */
+static int seal_table(
+        const struct tk_device_ops *table, const struct tk_device_ops **out, struct tk_error *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return tk_fail_errno(err, "the table of the device layer");
+	memcpy(memory, table, sizeof *table);
+	mprotect(memory, page, PROT_READ);
+	syscall(SYS_mseal, memory, page, 0);
+	*out = memory;
+	return TK_OK;
+}
+
+int tk_loader_load_device(const char *path, const struct tk_device_ops **out, struct tk_error *err)
+{
+	struct tk_device_ops known;
 	const void *table = NULL;
 	void *module;
 	TRY(open_module(path, "tk_device_entry", "device layer", &module, &table, err));
-	return check_table(path, table, device_required, out, sizeof *out, err);
+	TRY(check_table(path, table, device_required, &known, sizeof known, err));
+	dl_iterate_phdr(seal_object, NULL);
+	return seal_table(&known, out, err);
 }

@@ -15,6 +15,8 @@ int tk_loader_find_traced(const char *path, const struct tk_trace_kernel *const 
         uint32_t *count, struct tk_error *err);
 /* Once more, for what a backend has loaded itself when it was opened. */
 void tk_loader_randomize_pages(const char *path);
-int tk_loader_load_device(const char *path, struct tk_device_ops *out, struct tk_error *err);
+/* *out stays valid until the process ends. A backend cannot make it writable, nor the code and the
+ * constants of all that is loaded by then, where the system can seal memory. */
+int tk_loader_load_device(const char *path, const struct tk_device_ops **out, struct tk_error *err);
 
 #endif

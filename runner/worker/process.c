@@ -5,14 +5,17 @@
 #include "core/kernel_package.h"
 #include "worker/process.h"
 #include "worker/wire.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <link.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ADDRESS_SPACE_EXTRA (2ull << 30) /* code, stacks of threads, arenas: reserved, not used */
@@ -191,19 +194,22 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	static const char *const worker_argv[] = {"tracker", "worker", NULL};
 	const char *const *argv = spec->argv ? spec->argv : worker_argv;
 	const char **profiled = spec->profiler ? add_profiler(spec, argv) : NULL;
-	int fds[PIPE_ENDS] = {-1, -1, -1, -1};
-	*p = (struct tk_worker_process){.to = -1, .from = -1};
+	int fds[PIPE_ENDS] = {-1, -1, -1, -1}, referee[2] = {-1, -1};
+	*p = (struct tk_worker_process){.to = -1, .from = -1, .referee = -1};
 	int status = open_sandbox(spec, p, err);
 	if (!status)
 		p->cgroup = tk_cgroup_new(total_memory_limit(spec), TK_WORKER_PROCESS_MAX);
 	if (!status)
 		status = open_pipes(fds, err);
+	if (!status && !spec->kept_fd &&
+	        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, referee) != 0)
+		status = tk_fail_errno(err, "socket of the referee");
 	char **env = worker_env(spec, temp_dir(p));
 	struct tk_spawn_spec child = {.path = profiled ? profiled[0] : spec->program,
 	        .argv = profiled ? profiled : argv,
 	        .env = env,
 	        .stdio = {fds[REQUEST_READ], fds[ANSWER_WRITE], spec->log_fd},
-	        .keep_fd = spec->kept_fd,
+	        .keep_fd = spec->kept_fd ? spec->kept_fd : referee[1],
 	        .cores = spec->cores,
 	        .address_space_bytes = address_space_limit(spec),
 	        .below_caller = true,
@@ -214,11 +220,14 @@ int tk_worker_process_start(const struct tk_worker_process_spec *spec, struct tk
 	if (!status) {
 		p->to = fds[REQUEST_WRITE];
 		p->from = fds[ANSWER_READ];
-		fds[REQUEST_WRITE] = fds[ANSWER_READ] = -1;
+		p->referee = referee[0];
+		p->worker_referee = referee[1];
+		fds[REQUEST_WRITE] = fds[ANSWER_READ] = referee[0] = -1;
 	} else {
 		close_sandbox(p);
 	}
 	close_all(fds, PIPE_ENDS);
+	close_all(referee, 2);
 	tk_env_free(env);
 	free(profiled);
 	return status;
@@ -245,7 +254,9 @@ void tk_worker_process_wait(struct tk_worker_process *p, double grace_s)
 		close(p->to);
 	if (p->from >= 0)
 		close(p->from);
-	p->to = p->from = -1;
+	if (p->referee >= 0)
+		close(p->referee);
+	p->to = p->from = p->referee = -1;
 	while (p->pid && !tk_worker_process_has_ended(p) && tk_clock_monotonic_ns() < until)
 		tk_clock_sleep_ns(1000000);
 }
@@ -273,6 +284,30 @@ uint64_t tk_worker_process_resident_bytes(struct tk_worker_process *p)
 	        sscanf(tk_buf_cstr(&text), "%*u %llu", &pages) != 1)
 		return 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+struct tk_process_usage tk_process_read_usage(pid_t pid)
+{
+	struct tk_process_usage u = {0};
+	struct timespec cpu = {0};
+	clockid_t clock;
+	char path[300], line[96];
+	double waited;
+	if (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &cpu) == 0)
+		u.cpu_ns = (double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *tasks = opendir(path);
+	for (const struct dirent *d; tasks && (d = readdir(tasks));) {
+		snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", (int)pid, d->d_name);
+		FILE *f = *d->d_name == '.' ? NULL : fopen(path, "re");
+		if (f && fgets(line, sizeof line, f) && sscanf(line, "%*s %lf", &waited) == 1)
+			u.waited_ns += waited;
+		if (f)
+			fclose(f);
+	}
+	if (tasks)
+		closedir(tasks);
+	return u;
 }
 
 int64_t tk_kernel_oom_kill_count(void)

@@ -21,7 +21,7 @@ struct tk_worker_process_spec {
 	uint64_t memory_limit_bytes;
 	bool limit_address_space; /* not for GPUs: their drivers reserve far more than they use */
 	int log_fd;               /* stderr and stdout */
-	int kept_fd;              /* stays open under this number; 0: none */
+	int kept_fd;              /* stays open under this number; 0: a socket of the referee */
 	const char *const *readable; /* in the sandbox, NULL-terminated */
 	bool gpu;
 	bool unsandboxed;
@@ -30,7 +30,9 @@ struct tk_worker_process_spec {
 struct tk_worker_process {
 	pid_t pid;    /* 0: none */
 	int to, from; /* -1: closed */
-	int status;   /* of waitpid, once it has ended */
+	/* Of the referee: this end, and the number of the worker's; this end is -1: none. */
+	int referee, worker_referee;
+	int status; /* of waitpid, once it has ended */
 	bool ended;
 	struct tk_sandbox *sandbox; /* NULL: none */
 	struct tk_cgroup *cgroup;   /* NULL: none */
@@ -49,6 +51,12 @@ void tk_worker_process_wait(struct tk_worker_process *p, double grace_s);
  * killed. */
 void tk_worker_process_stop(struct tk_worker_process *p, double grace_s);
 uint64_t tk_worker_process_resident_bytes(struct tk_worker_process *p);
+/* Of a process with all its threads, in ns: processor time, and how long threads were ready to run
+ * while others did. 0: not known. */
+struct tk_process_usage {
+	double cpu_ns, waited_ns;
+};
+struct tk_process_usage tk_process_read_usage(pid_t pid);
 int64_t tk_kernel_oom_kill_count(void); /* of the whole system since boot; -1: unknown */
 
 /* ---- the log: what a worker process and its backend print ---- */

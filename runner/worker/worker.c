@@ -44,7 +44,7 @@ static char **spec_text(struct tk_worker *w, size_t i)
 int tk_worker_new(const struct tk_worker_spec *spec, struct tk_worker **out, struct tk_error *err)
 {
 	struct tk_worker *w = tk_calloc(1, sizeof *w);
-	w->process.to = w->process.from = w->log.fd = -1;
+	w->process.to = w->process.from = w->process.referee = w->log.fd = -1;
 	w->spec = *spec;
 	for (size_t i = 0; i < sizeof spec_texts / sizeof *spec_texts; i++)
 		if (*spec_text(w, i))
@@ -65,6 +65,8 @@ void tk_worker_free(struct tk_worker *w)
 		return;
 	/* A profiler writes what it has recorded after the end of the program. */
 	tk_worker_end_process(w, w->spec.profiler ? PROFILER_END_S : 0.5);
+	tk_judging_end(w);
+	json_decref(w->pending.request);
 	tk_worker_log_close(&w->log);
 	for (size_t i = 0; i < sizeof spec_texts / sizeof *spec_texts; i++)
 		free(*spec_text(w, i));
@@ -82,6 +84,8 @@ void tk_worker_close_input(struct tk_worker *w)
 
 int tk_worker_fd(const struct tk_worker *w)
 {
+	if (w->referee)
+		return tk_worker_fd(w->referee);
 	return w->process.pid ? w->process.from : -1;
 }
 
@@ -182,22 +186,55 @@ int tk_worker_start_open(struct tk_worker *w, const char *backend_path, const ch
 
 /* ---- jobs ---- */
 
+static struct tk_process_usage read_usage(const struct tk_worker *w)
+{
+	return tk_process_read_usage(tk_sandbox_find_program(w->process.sandbox, w->process.pid));
+}
+
 int tk_worker_start_measure(
         struct tk_worker *w, const struct tk_job_request *request, struct tk_error *err)
 {
 	struct tk_pending_job *p = &w->pending;
-	*p = (struct tk_pending_job){.start_ns = tk_clock_monotonic_ns()};
+	json_decref(p->request);
+	*p = (struct tk_pending_job){.start_ns = tk_clock_monotonic_ns(),
+	        .referee_below_ns = request->referee_below_ns,
+	        .deadline_s = request->deadline_s};
 	snprintf(p->problem, sizeof p->problem, "%s", request->problem);
 	if (request->limits)
 		p->limits = *request->limits;
-	int status = tk_exchange_post(w, new_measure_request(w, request), request->deadline_s, err);
+	p->request = new_measure_request(w, request);
+	int status = tk_exchange_post(w, json_incref(p->request), request->deadline_s, err);
+	p->used_before = read_usage(w);
 	p->has_ended = status > 0;
 	return status < 0 ? status : TK_OK;
 }
 
-/* The figures stay in the result, beside the reason why they do not count. */
-static void check_limits(const struct tk_pending_job *p, struct tk_job_result *out)
+/* Whether the time of the samples has passed at all, and of a CPU, whether the worker worked for
+ * half of it. A quarter of the samples may have been interrupted. */
+static bool has_passed(const struct tk_worker *w, struct tk_job_result *out)
 {
+	enum tk_device_kind kind = tk_device_kind_from_name(w->spec.device_kind);
+	const struct tk_process_usage now = read_usage(w), *before = &w->pending.used_before;
+	double claimed_ns = out->time.q25 * (double)out->time.n *
+	                    tk_measurement_get_number(
+	                            out->result, TK_MEASUREMENT_LAUNCHES_PER_SAMPLE, 0),
+	       wall_ns = (double)(tk_clock_monotonic_ns() - w->pending.start_ns),
+	       used_ns = now.cpu_ns - before->cpu_ns + now.waited_ns - before->waited_ns;
+	bool is_used = kind != TK_DEVICE_CPU || now.cpu_ns <= 0 || 2 * used_ns >= claimed_ns;
+	char a[TK_FORMAT_SIZE], b[TK_FORMAT_SIZE];
+	if (kind == TK_DEVICE_NULL || (is_used && claimed_ns <= wall_ns))
+		return true;
+	snprintf(out->message, sizeof out->message, "samples of %s in a job of %s%s",
+	        tk_format_value(claimed_ns, "ns", a),
+	        tk_format_value(is_used ? wall_ns : used_ns, "ns", b),
+	        is_used ? "" : " of processor time");
+	return false;
+}
+
+/* The figures stay in the result, beside the reason why they do not count. */
+static void check_limits(const struct tk_worker *w, struct tk_job_result *out)
+{
+	const struct tk_pending_job *p = &w->pending;
 	struct tk_problem_spec problem;
 	if (!out->result || !tk_outcome_has_timing(out->outcome) ||
 	        tk_problem_parse(&problem, p->problem, NULL))
@@ -209,7 +246,8 @@ static void check_limits(const struct tk_pending_job *p, struct tk_job_result *o
 	        json_real(tk_problem_flops(&problem)));
 	json_object_set_new(out->result, tk_measurement_field_key(TK_MEASUREMENT_BYTES),
 	        json_real(tk_problem_bytes(&problem)));
-	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message))
+	if (tk_limits_allow(&p->limits, &problem, &timing, out->message, sizeof out->message) &&
+	        has_passed(w, out))
 		return;
 	out->outcome = TK_OUTCOME_IMPLAUSIBLE;
 	tk_measurement_set_text(out->result, TK_MEASUREMENT_OUTCOME, tk_outcome_name(out->outcome));
@@ -229,7 +267,7 @@ static void finish_measure(struct tk_worker *w, json_t *raw, struct tk_job_resul
 	memcpy(out->message, w->message, sizeof out->message);
 	out->outcome = w->outcome;
 	out->time = tk_measurement_read_time(out->result);
-	check_limits(&w->pending, out);
+	check_limits(w, out);
 	if (!tk_outcome_has_timing(out->outcome))
 		out->time = tk_measurement_read_time(NULL);
 	out->wall_s = (double)(tk_clock_monotonic_ns() - w->pending.start_ns) * 1e-9;
@@ -243,6 +281,8 @@ static int poll_measure(
         struct tk_worker *w, bool wait, bool *done, struct tk_job_result *out, struct tk_error *err)
 {
 	json_t *answer = NULL, *raw = NULL;
+	if (w->referee)
+		return tk_judging_poll(w, wait, done, out, err);
 	*done = w->pending.has_ended;
 	if (!*done) {
 		int status = tk_exchange_poll(w, wait, &answer, err);
@@ -253,7 +293,8 @@ static int poll_measure(
 		*done = true;
 	}
 	finish_measure(w, raw, out);
-	return TK_OK;
+	*done = !tk_judging_is_due(w, out);
+	return *done ? TK_OK : tk_judging_start(w, done, out, err);
 }
 
 int tk_worker_poll_measure(

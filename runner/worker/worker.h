@@ -42,6 +42,9 @@ struct tk_worker_spec {
 	/* a file that jobs with `trace_launches` are written to, kept open by the caller; 0: none;
 	 * not together with token_fd */
 	int trace_fd;
+	/* of a referee, which loads no backend and has no sandbox: its end of the socket to the
+	 * worker that it judges; 0: none. Set by tk_worker_measure() itself. */
+	int referee_fd;
 };
 
 /* The kernels of a layer, for mode sequence. Borrowed. */
@@ -80,6 +83,9 @@ struct tk_job_request {
 	/* of a worker with a trace_fd: all launches record, so many are written; 0: none */
 	uint32_t trace_launches;
 	const struct tk_limits *limits; /* what the device can do at most; NULL: not checked */
+	/* a referee judges the result of a job whose median is below this; 0: none, INFINITY: any.
+	 * Not of a job that shares the device, records or runs under a profiler. */
+	double referee_below_ns;
 };
 
 struct tk_job_result {

@@ -2,8 +2,10 @@
  * do nothing. Events are readings of CLOCK_MONOTONIC_RAW, which time daemons do not adjust. */
 #include "cpu_system.h"
 #include "kit.h"
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HUGE_PAGE (2ull << 20)
 #define ALIGNMENT 4096
@@ -62,6 +64,37 @@ static int cpu_alloc(struct tk_device *dev, size_t bytes, void **out, struct tk_
 static void cpu_release(struct tk_device *dev, void *memory)
 {
 	free(memory);
+}
+
+static int cpu_attach(
+        struct tk_device *dev, int fd, size_t bytes, void **out, struct tk_abi_error *err)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (memory == MAP_FAILED)
+		return fail(err, TK_ABI_NO_MEMORY, "%zu bytes cannot be mapped", bytes);
+	*out = memory;
+	return TK_ABI_OK;
+}
+
+/* Of fixed size, so that the other process cannot take pages away from this one. */
+static int cpu_share(
+        struct tk_device *dev, size_t bytes, void **out, int *fd, struct tk_abi_error *err)
+{
+	int made = memfd_create("tracker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (made < 0 || ftruncate(made, (off_t)bytes) != 0 ||
+	        fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+	        cpu_attach(dev, made, bytes, out, err) != TK_ABI_OK) {
+		if (made >= 0)
+			close(made);
+		return fail(err, TK_ABI_NO_MEMORY, "%zu bytes cannot be shared", bytes);
+	}
+	*fd = made;
+	return TK_ABI_OK;
+}
+
+static void cpu_detach(struct tk_device *dev, void *memory, size_t bytes)
+{
+	munmap(memory, bytes);
 }
 
 static int cpu_copy(
@@ -141,6 +174,9 @@ const struct tk_device_ops *tk_device_entry(void)
 	        .event_record = cpu_event_record,
 	        .event_elapsed_ns = cpu_event_elapsed_ns,
 	        .telemetry = cpu_telemetry,
+	        .share = cpu_share,
+	        .attach = cpu_attach,
+	        .detach = cpu_detach,
 	};
 	return &ops;
 }

@@ -388,6 +388,38 @@ static int memory_load(struct tk_device *dev, double ns, double share, struct tk
 	return TK_ABI_OK;
 }
 
+static int flip_signs(struct tk_device *dev, void *memory, size_t count, size_t element_bytes,
+        uint64_t seed, struct tk_abi_error *err)
+{
+	CHECK(err, device_flip_enqueue(memory, count, element_bytes, seed, NULL));
+	CHECK(err, gpu_stream_synchronize(NULL));
+	return TK_ABI_OK;
+}
+
+#if !TK_GPU_HIP
+static int fail_driver(struct tk_abi_error *err, int code, const char *what)
+{
+	if (code && err && err->size >= sizeof *err)
+		snprintf(err->message, sizeof err->message, "%s (driver's code %d)", what, code);
+	return code ? TK_ABI_DEVICE : TK_ABI_OK;
+}
+
+static int share(struct tk_device *dev, size_t bytes, void **out, int *fd, struct tk_abi_error *err)
+{
+	return fail_driver(err, vendor_share(dev->index, bytes, out, fd), "shared memory");
+}
+
+static int attach(struct tk_device *dev, int fd, size_t bytes, void **out, struct tk_abi_error *err)
+{
+	return fail_driver(err, vendor_attach(dev->index, fd, bytes, out), "attached memory");
+}
+
+static void detach(struct tk_device *dev, void *memory, size_t bytes)
+{
+	vendor_detach(dev->index, memory, bytes);
+}
+#endif
+
 static const struct tk_device_ops ops = {
         .size = sizeof ops,
         .abi_major = TK_ABI_MAJOR,
@@ -424,6 +456,12 @@ static const struct tk_device_ops ops = {
         .same = compare,
         .memory_used = memory_used,
         .profile = profile,
+        .flip_signs = flip_signs,
+#if !TK_GPU_HIP
+        .share = share,
+        .attach = attach,
+        .detach = detach,
+#endif
 };
 
 const struct tk_device_ops *tk_device_entry(void)

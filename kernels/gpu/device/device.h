@@ -27,6 +27,9 @@ gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsig
         unsigned long long sequence, gpu_stream stream);
 /* Blocks the stream for this many ticks. Ends in any case. */
 gpu_error device_block_enqueue(double ticks, gpu_stream stream);
+/* flip_signs of the contract. */
+gpu_error device_flip_enqueue(void *memory, size_t count, size_t element_bytes,
+        unsigned long long seed, gpu_stream stream);
 
 /* ---- traffic that keeps the memory system busy beside the kernel that is measured ---- */
 
@@ -65,6 +68,11 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
 /* Tells a profiler that this process runs under to record from now on (1), or to stop (0). Without
  * a profiler nothing happens. */
 gpu_error vendor_profile(uint32_t on);
+
+/* share, attach and detach of the contract, of NVIDIA alone. 0, or the driver's code. */
+int vendor_share(int index, size_t bytes, void **out, int *fd);
+int vendor_attach(int index, int fd, size_t bytes, void **out);
+void vendor_detach(int index, void *memory, size_t bytes);
 
 /* The sensors of one device, through a library loaded at run time. NULL: there is none, and
  * telemetry is missing. All of these functions accept NULL. */

@@ -78,6 +78,33 @@ gpu_error device_stamp_enqueue(struct device_stamp *slots, unsigned count, unsig
 	return gpu_last_error();
 }
 
+/* splitmix64 */
+static __device__ unsigned long long mix(unsigned long long x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/* `last`: the last byte of the first element, which has its highest bit. */
+static __global__ void flip_kernel(
+        unsigned char *last, size_t count, size_t element_bytes, unsigned long long seed)
+{
+	size_t step = (size_t)gridDim.x * blockDim.x;
+	for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+		if (mix(seed + i / 64) >> (i % 64) & 1)
+			last[i * element_bytes] ^= 0x80;
+}
+
+gpu_error device_flip_enqueue(void *memory, size_t count, size_t element_bytes,
+        unsigned long long seed, gpu_stream stream)
+{
+	flip_kernel<<<1024, 256, 0, stream>>>(
+	        (unsigned char *)memory + element_bytes - 1, count, element_bytes, seed);
+	return gpu_last_error();
+}
+
 gpu_error device_block_enqueue(double ticks, gpu_stream stream)
 {
 	hold_kernel<<<1, 1, 0, stream>>>(ticks > 0 && ticks < 1e9 ? (unsigned long long)ticks : 0);

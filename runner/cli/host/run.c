@@ -250,6 +250,7 @@ static const struct tk_option options[] = {
         {TK_OPT_FLAG("no-verify", 0, &opt.no_verify,
                 "Do not check the results; only for looking at a kernel that is known to be "
                 "wrong")},
+        {TK_OPT_FLAG("referee", 0, &opt.referee, "Let a referee judge each result")},
         {TK_OPT_NUMBER("seconds", 0, "TIME", TK_QUANTITY_DURATION, 0, 3600, &opt.seconds,
                 "Sample one problem for this long: 2, 500ms (default: as configured)")},
         {TK_OPT_COUNT("seed", 0, "N", 0, 0x1p53, &opt.seed, "Seed the inputs with N (default: 1)")},
@@ -326,7 +327,8 @@ struct tk_job_request tk_run_make_request(const struct tk_run_session *r,
 	        .min_samples = m->min_samples,
 	        .max_samples = m->max_samples,
 	        .verify = !r->o->no_verify,
-	        .limits = &device->limits};
+	        .limits = &device->limits,
+	        .referee_below_ns = r->o->referee ? INFINITY : 0};
 	if (q.measure_s > q.deadline_s / 4)
 		q.deadline_s = q.measure_s * 4;
 	return q;

@@ -20,9 +20,9 @@ struct tk_run_options {
 	const char *devices;  /* NULL: the first */
 	const char *sequence; /* name or file of mode sequence */
 	struct tk_option_list problems;
-	enum tk_mode mode;                  /* TK_MODE_COUNT: the default of the device's kind */
-	bool samples, no_verify, json, hot; /* hot: as mode */
-	bool list, no_store;                /* of `tracker trace` and `tracker profile` */
+	enum tk_mode mode; /* TK_MODE_COUNT: the default of the device's kind */
+	bool samples, no_verify, json, hot, referee; /* hot: as mode */
+	bool list, no_store;                         /* of `tracker trace` and `tracker profile` */
 	double seconds, threads, seed, check_seed, idle_gap_s, sets; /* negative: not given */
 };
 #define TK_RUN_OPTIONS_NONE \

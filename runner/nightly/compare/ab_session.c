@@ -53,67 +53,32 @@ static void show_progress(const struct tk_ab_session *c, const struct tk_ab_prob
 
 /* ---- verification ---- */
 
-static int start_check(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk_ab_side_id side,
-        struct tk_ab_run *run, struct tk_error *err)
+/* A referee judges the timing as well, so nothing else may run. */
+static int check_side(struct tk_ab_session *c, struct tk_ab_problem *p, enum tk_ab_side_id side,
+        struct tk_error *err)
 {
 	struct tk_ab_worker_spec spec = {.threads = p->test.side[side].threads};
 	struct tk_job_request q = tk_ab_test_make_request(c->n, &p->test, side);
+	AUTO_PTR(tk_worker) worker = NULL;
+	AUTO(tk_job_result) r = {0};
 	q.verify = !c->request->no_verify;
 	q.measure_s = fmin(q.measure_s, CHECK_MEASURE_S);
-	*run = (struct tk_ab_run){0};
-	TRY(tk_night_new_worker(c->n, p->test.device, &spec, &run->worker, err));
-	return tk_worker_start_measure(run->worker, &q, err);
-}
-
-/* Whether the outcome may be due to what ran beside it. */
-static bool is_doubtful(const struct tk_ab_run *run)
-{
-	return run->outcome == TK_OUTCOME_OUT_OF_MEMORY || run->outcome == TK_OUTCOME_FAILED ||
-	       run->outcome == TK_OUTCOME_CRASHED || run->outcome == TK_OUTCOME_TIMEOUT;
-}
-
-/* On a GPU at the same time, while the processes of the first pair start: only the result counts,
- * not its timing. */
-static int run_checks(struct tk_ab_session *c, struct tk_ab_problem *p,
-        struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
-{
-	const bool at_once = !tk_night_device_is_cpu(p->test.device);
-	for (int k = 0; at_once && k < TK_AB_SIDES; k++)
-		TRY(start_check(c, p, k, &runs[k], err));
-	if (at_once && c->count == 1) /* of several problems, another one may be next */
-		tk_ab_pair_prestart(c->n, &p->test);
-	if (at_once)
-		TRY(tk_ab_runs_wait(runs, err));
-	for (int k = 0; k < TK_AB_SIDES; k++) {
-		struct tk_ab_run alone[TK_AB_SIDES] = {[TK_AB_HEAD] = {.done = true}};
-		if (at_once && !is_doubtful(&runs[k]))
-			continue;
-		tk_ab_pair_end_processes(&p->test);
-		int status = start_check(c, p, k, &alone[0], err);
-		if (!status)
-			status = tk_ab_runs_wait(alone, err);
-		tk_ab_runs_free(alone);
-		TRY(status);
-		tk_ab_runs_free(&runs[0]);
-		runs[k] = alone[0];
-	}
+	q.referee_below_ns = q.verify && tk_night_device_is_cpu(p->test.device) ? INFINITY : 0;
+	TRY(tk_night_new_worker(c->n, p->test.device, &spec, &worker, err));
+	TRY(tk_worker_measure(worker, &q, &r, err));
+	p->row.outcome[side] = r.outcome;
+	if (!tk_outcome_has_timing(r.outcome))
+		snprintf(p->row.message, sizeof p->row.message, "%s: %s: %.400s",
+		        c->source[side].report->name, tk_outcome_name(r.outcome), r.message);
 	return TK_OK;
 }
 
 static int check_sides(struct tk_ab_session *c, struct tk_ab_problem *p, struct tk_error *err)
 {
-	struct tk_ab_run runs[TK_AB_SIDES] = {0};
 	TRY(tk_night_load_limits(c->n, p->test.device, err));
-	int status = run_checks(c, p, runs, err);
-	for (int k = 0; !status && k < TK_AB_SIDES; k++) {
-		p->row.outcome[k] = runs[k].outcome;
-		if (!tk_outcome_has_timing(runs[k].outcome))
-			snprintf(p->row.message, sizeof p->row.message, "%s: %s: %.400s",
-			        c->source[k].report->name, tk_outcome_name(runs[k].outcome),
-			        runs[k].message);
-	}
-	tk_ab_runs_free(runs);
-	return status;
+	for (int k = 0; k < TK_AB_SIDES; k++)
+		TRY(check_side(c, p, k, err));
+	return TK_OK;
 }
 
 /* A verdict from how the two sides ended; INCONCLUSIVE: both have a timing. */

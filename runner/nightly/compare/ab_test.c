@@ -48,6 +48,15 @@
 #define HOST_MEMORY_SHARE 0.4
 #define PAIR_LONG_S 5 /* next to the measurements of such a pair, the start of a process is short */
 
+/* One side of one pair. */
+struct tk_ab_run {
+	struct tk_worker *worker; /* NULL: ended */
+	bool done;
+	enum tk_outcome outcome;
+	double median, min; /* NAN without a timing */
+	char message[512];
+};
+
 struct tk_ab_pair {
 	enum tk_ab_side_id order[TK_AB_SIDES];
 	struct tk_ab_run runs[TK_AB_SIDES]; /* by side */
@@ -101,7 +110,7 @@ static void take_result(struct tk_ab_run *run, struct tk_job_result *r)
 	tk_job_result_free(r);
 }
 
-void tk_ab_runs_free(struct tk_ab_run runs[TK_AB_SIDES])
+static void free_runs(struct tk_ab_run runs[TK_AB_SIDES])
 {
 	for (int k = 0; k < TK_AB_SIDES; k++) {
 		/* what is not done would not end by itself */
@@ -126,7 +135,7 @@ static int poll_run(struct tk_ab_run *run, int wait_ms, struct tk_error *err)
 }
 
 /* A process that is done ends at once, because it may hold what the other one waits for. */
-int tk_ab_runs_wait(struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
+static int wait_for_runs(struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err)
 {
 	struct tk_ab_run *a = &runs[TK_AB_BASE], *b = &runs[TK_AB_HEAD];
 	while (!(a->done && b->done)) {
@@ -201,7 +210,7 @@ static void free_pair(struct tk_ab_pair *p)
 {
 	if (!p)
 		return;
-	tk_ab_runs_free(p->runs);
+	free_runs(p->runs);
 	if (p->gate >= 0)
 		close(p->gate);
 	free(p);
@@ -285,7 +294,7 @@ static int measure_with_token(struct tk_night *n, struct tk_ab_test *t,
 	/* one that fails is started again when it is needed */
 	while (t->started_count < startable && !start_pair(n, t, NULL))
 		;
-	int status = tk_ab_runs_wait(p->runs, err);
+	int status = wait_for_runs(p->runs, err);
 	for (int k = 0; k < TK_AB_SIDES; k++) {
 		runs[k] = p->runs[k];
 		runs[k].worker = NULL;
@@ -333,12 +342,6 @@ static int slice_length_ms(const struct tk_ab_test *t)
 	return ms < SLICE_MIN_MS ? SLICE_MIN_MS : (int)ms;
 }
 
-void tk_ab_pair_prestart(struct tk_night *n, struct tk_ab_test *t)
-{
-	if (alternates_by_token(t) && !t->started_count && count_startable(t) > 1)
-		start_pair(n, t, NULL);
-}
-
 static bool are_timed(const struct tk_ab_run runs[TK_AB_SIDES])
 {
 	return isfinite(runs[TK_AB_BASE].median) && isfinite(runs[TK_AB_HEAD].median);
@@ -368,7 +371,7 @@ static int measure_pair(struct tk_night *n, struct tk_ab_test *t, enum tk_ab_sid
 	}
 	int status = slice_ms ? measure_in_slices(n, t, order, runs, slice_ms, err)
 	                      : measure_in_sequence(n, t, order, runs, err);
-	tk_ab_runs_free(runs);
+	free_runs(runs);
 	return status;
 }
 

@@ -81,21 +81,7 @@ void tk_ab_test_close(struct tk_ab_test *t);
 struct tk_job_request tk_ab_test_make_request(
         struct tk_night *n, const struct tk_ab_test *t, enum tk_ab_side_id side);
 
-/* One side of one pair. */
-struct tk_ab_run {
-	struct tk_worker *worker; /* NULL: ended */
-	bool done;
-	enum tk_outcome outcome;
-	double median, min; /* NAN without a timing */
-	char message[512];
-};
-
-/* Starts the processes of the next pair, where pairs alternate by token, without waiting. */
-void tk_ab_pair_prestart(struct tk_night *n, struct tk_ab_test *t);
 /* Ends all processes that were started. */
 void tk_ab_pair_end_processes(struct tk_ab_test *t);
-/* Waits for the jobs of both workers, which run at the same time. */
-int tk_ab_runs_wait(struct tk_ab_run runs[TK_AB_SIDES], struct tk_error *err);
-void tk_ab_runs_free(struct tk_ab_run runs[TK_AB_SIDES]);
 
 #endif

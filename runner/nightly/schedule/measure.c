@@ -45,6 +45,7 @@ struct measurement {
 /* The interval of the slower measurement must lie wholly above this multiple of the other's. Clocks
  * and caches do less. */
 #define TIMES_MAX 2
+#define REFEREE_EFFECT 0.03 /* an improvement, where the threshold is the series' own noise */
 #define RECHECK_MEASURE_S 0.1
 #define RECHECK_SAMPLES_MAX 20
 
@@ -225,12 +226,36 @@ static struct tk_job_request make_request(
 	return request;
 }
 
+/* A referee judges every new series, every new best, every improvement that would be reported, and
+ * a random share of the other jobs (measure.referee). */
+static int choose_referee(const struct tk_night *n, const struct tk_night_job *job,
+        struct tk_job_request *request, struct tk_error *err)
+{
+	const double fraction = (double)(draw(n, job, 3) >> 11) * 0x1p-53,
+	             effect = n->config->thresholds.min_effect;
+	int64_t picoseconds = -1;
+	/* GPUs: `tracker run --referee` alone, until more devices have been tried */
+	if (job->series.role != TK_ROLE_SUITE || !tk_night_device_is_cpu(job->device))
+		return TK_OK;
+	TRY(tk_store_select_int(n->store,
+	        "SELECT CAST(1000 * max((SELECT min(value) FROM measurement WHERE series_id=?1),"
+	        " ?2 * (SELECT value FROM measurement WHERE series_id=?1"
+	        "  ORDER BY as_of_s DESC LIMIT 1)) AS INTEGER)",
+	        TK_ARGS(job->series.id, 1 - (isfinite(effect) ? effect : REFEREE_EFFECT)), -1,
+	        &picoseconds, err));
+	request->referee_below_ns = picoseconds < 0 || fraction < n->config->measure.referee
+	                                    ? INFINITY
+	                                    : (double)picoseconds / 1000;
+	return TK_OK;
+}
+
 static int start_worker(struct measurement *m, struct slot *slot, const struct tk_night_job *job,
         struct tk_error *err)
 {
 	struct tk_worker *worker = NULL;
 	struct tk_job_request request = make_request(m, job);
 	TRY(tk_night_load_limits(m->n, job->device, err));
+	TRY(choose_referee(m->n, job, &request, err));
 	TRY(tk_night_get_worker(m->n, job->device, job->row->backend_path, &worker, err));
 	TRY(tk_worker_start_measure(worker, &request, err));
 	slot->worker = worker;

@@ -65,7 +65,7 @@ static void optional_functions_may_be_missing(void **state)
 static void files_that_are_not_modules(void **state)
 {
 	struct tk_backend b;
-	struct tk_device_ops d;
+	const struct tk_device_ops *d;
 	struct tk_error err = {0};
 	assert_int_equal(tk_loader_load_backend("/no/such.so", &b, &err), TK_EIO);
 	assert_non_null(strstr(err.message, "cannot load /no/such.so: "));
