@@ -186,6 +186,11 @@ struct tk_query_row {
 	struct tk_arg values[TK_QUERY_COLUMNS_MAX];
 	int count;
 };
+/* A query, a row at a time: *statement is NULL at first, and must be ended, also after an error.
+ * The count of the row after the last one is 0. Its texts live until the next one. */
+int tk_store_query_next(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        void **statement, struct tk_query_row *row, struct tk_error *err);
+void tk_store_query_end(void *statement);
 /* Calls `each` for every row of a query; its texts live until that returns. A status but 0 ends the
  * query and is returned. `each` must not run the same query. */
 int tk_store_query(struct tk_store *s, const char *sql, const struct tk_arg *args,

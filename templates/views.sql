@@ -34,6 +34,21 @@ SELECT d.id, d.machine_id, d.name AS model, m.name AS machine, d.slug, m.name ||
   slug(m.name || '.' || d.slug) AS file, row_number() OVER (ORDER BY d.kind = 'cpu', m.id, d.slug) AS line
 FROM device d JOIN machine m ON m.id = d.machine_id
 
+-- The counts of a device and an operation, and their median efficiency.
+-- page_matrix_cell: table by device_id
+WITH s AS (SELECT p.op_id, p.device_id, p.tone, p.is_unplanned, p.is_skipped, p.is_unsupported, p.fails,
+    p.efficiency, p.tone = 'bad' AND v.status = 'missing' AS is_missing, v.before_value >= 0 AS is_compared,
+    row_number() OVER (PARTITION BY p.device_id, p.op_id ORDER BY efficiency IS NULL, efficiency) AS at,
+    count(efficiency) OVER (PARTITION BY p.device_id, p.op_id) AS known
+  FROM page_series p LEFT JOIN verdict v ON v.night_id = p.verdict_night_id AND v.series_id = p.id
+  WHERE p.has_result)
+SELECT device_id, op_id, count(*) AS n, sum(tone = 'bad' AND NOT is_missing) AS worse,
+  sum(is_missing) AS missing, sum(tone = 'good') AS better, sum(is_unplanned) AS unplanned,
+  sum(is_skipped) AS skipped, sum(fails AND NOT is_skipped AND NOT is_unsupported) AS failing,
+  sum(is_compared) AS compared,
+  avg(efficiency) FILTER (WHERE at IN ((known + 1) / 2, known / 2 + 1)) AS efficiency
+FROM s GROUP BY device_id, op_id
+
 -- Change points with the revisions and environments on both sides. That of a commit has another
 -- revision before it: the commit may be the cause.
 -- page_change: table by revision_id

@@ -134,5 +134,5 @@ int tk_page_write_all(struct tk_site *site, struct tk_error *err)
 			        tk_page_find_sql(site, p->name, "pages"), TK_NO_ARGS, write_row,
 			        &writer, err));
 	}
-	return 0;
+	return tk_page_end_queries(site, err);
 }

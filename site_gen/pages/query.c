@@ -10,6 +10,7 @@
 
 struct query {
 	struct tk_site *site;
+	struct tk_arena *names;       /* of the keys */
 	struct tk_value *list, *only; /* one of them */
 	const char *keys[TK_QUERY_COLUMNS_MAX];
 	char marks[TK_QUERY_COLUMNS_MAX];
@@ -200,7 +201,7 @@ static void read_names(struct query *q, const struct tk_query_row *row)
 		size_t len = strlen(row->names[i]);
 		char last = len ? row->names[i][len - 1] : 0;
 		q->marks[i] = last && strchr("?+-*!", last) ? last : 0;
-		q->keys[i] = tk_arena_text(q->site->arena, row->names[i], len - (q->marks[i] != 0));
+		q->keys[i] = tk_arena_text(q->names, row->names[i], len - (q->marks[i] != 0));
 	}
 }
 
@@ -221,14 +222,25 @@ static int set_row(void *user, const struct tk_query_row *row, struct tk_error *
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define VIEWS "views"
 
+/* A query that is run once for all pages. */
+struct walk {
+	void *statement;
+	struct tk_query_row next; /* of a page to come; count 0: there is none */
+	struct query query;
+};
+
 struct tk_page_query {
 	char *page, *key, *sql;
 	const char *
 	        table_key; /* in views.sql: the column by which a table is searched; NULL: a view */
+	size_t arg_count;
+	bool is_walked;
+	struct walk *walk; /* NULL: not begun */
 };
 struct tk_page_queries {
 	struct tk_page_query *at;
 	size_t count;
+	struct tk_arena *names; /* of walks */
 };
 
 /* The length of the key in a line "-- KEY:", "-- LIST/KEY:" or with "." for KEY; 0: another
@@ -246,9 +258,17 @@ static const char *next_line(const char *at)
 	return at + (*at == '\n');
 }
 
+static size_t count_args(const char *sql)
+{
+	size_t count = TK_PAGE_ARGS_MAX;
+	while (count && !strstr(sql, (const char[]){'?', (char)('0' + count), 0}))
+		count--;
+	return count;
+}
+
 static const char *add_query(struct tk_page_queries *all, const char *page, const char *heading)
 {
-	static const char table[] = ": table by ";
+	static const char table[] = ": table by ", walked[] = ": of all pages";
 	size_t key_len = heading_len(heading);
 	const char *after = heading + 3 + key_len, *sql = next_line(heading), *end = sql;
 	while (*end && !heading_len(end))
@@ -258,8 +278,11 @@ static const char *add_query(struct tk_page_queries *all, const char *page, cons
 		len--;
 	all->at = tk_reallocarray(all->at, all->count + 1, sizeof *all->at);
 	struct tk_page_query *q = &all->at[all->count++];
-	*q = (struct tk_page_query){
-	        tk_strdup(page), tk_strndup(heading + 3, key_len), tk_strndup(sql, len), NULL};
+	*q = (struct tk_page_query){.page = tk_strdup(page),
+	        .key = tk_strndup(heading + 3, key_len),
+	        .sql = tk_strndup(sql, len),
+	        .is_walked = !strncmp(after, walked, strlen(walked))};
+	q->arg_count = count_args(q->sql);
 	if (!strncmp(after, table, strlen(table)))
 		q->table_key =
 		        tk_strndup(after + strlen(table), strcspn(after + strlen(table), "\n"));
@@ -307,6 +330,7 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 	char **names = NULL;
 	size_t count = 0;
 	site->queries = tk_calloc(1, sizeof *site->queries);
+	site->queries->names = tk_arena_new();
 	int status = tk_dir_list(dir, &names, &count, err);
 	for (size_t i = 0; !status && i < count; i++) {
 		const char *suffix = strrchr(names[i], '.');
@@ -324,15 +348,31 @@ int tk_page_load_queries(struct tk_site *site, struct tk_error *err)
 
 void tk_page_free_queries(struct tk_site *site)
 {
-	for (size_t i = 0; site->queries && i < site->queries->count; i++) {
-		free(site->queries->at[i].page);
-		free(site->queries->at[i].key);
-		free(site->queries->at[i].sql);
-		free((char *)site->queries->at[i].table_key);
+	struct tk_page_queries *all = site->queries;
+	for (size_t i = 0; all && i < all->count; i++) {
+		struct tk_page_query *q = &all->at[i];
+		free(q->page);
+		free(q->key);
+		free(q->sql);
+		free((char *)q->table_key);
+		if (q->walk)
+			tk_store_query_end(q->walk->statement);
+		free(q->walk);
 	}
-	if (site->queries)
-		free(site->queries->at);
-	free(site->queries);
+	if (all) {
+		tk_arena_free(all->names);
+		free(all->at);
+	}
+	free(all);
+}
+
+static void set_target(struct query *q, struct tk_value *o, const char *key)
+{
+	q->list = q->only = NULL;
+	if (strcmp(key, "."))
+		q->list = tk_value_add_list(o, tk_arena_text(q->site->arena, key, strlen(key)));
+	else
+		q->only = o;
 }
 
 /* Runs a query for `o`, or for each object of its list, or of theirs. */
@@ -340,7 +380,7 @@ static int run_query(struct tk_site *site, struct tk_value *o, const char *key, 
         const struct tk_arg args[TK_PAGE_ARGS_MAX + 1], struct tk_error *err)
 {
 	const char *slash = strchr(key, '/');
-	struct query query = {.site = site};
+	struct query query = {.site = site, .names = site->arena};
 	if (slash) {
 		size_t len = (size_t)(slash - key);
 		const struct tk_value *list =
@@ -353,11 +393,45 @@ static int run_query(struct tk_site *site, struct tk_value *o, const char *key, 
 		}
 		return 0;
 	}
-	if (strcmp(key, "."))
-		query.list = tk_value_add_list(o, tk_arena_text(site->arena, key, strlen(key)));
-	else
-		query.only = o;
+	set_target(&query, o, key);
 	return tk_store_query(site->model.store, sql, args, set_row, &query, err);
+}
+
+/* ---- queries that are run once for all pages ---- */
+
+static int read_next(struct tk_site *site, struct tk_page_query *q, struct tk_error *err)
+{
+	return tk_store_query_next(
+	        site->model.store, q->sql, TK_NO_ARGS, &q->walk->statement, &q->walk->next, err);
+}
+
+static int take_rows(struct tk_site *site, struct tk_value *o, struct tk_page_query *q,
+        int64_t page_id, struct tk_error *err)
+{
+	struct walk *w = q->walk;
+	if (!w) {
+		w = q->walk = tk_calloc(1, sizeof *w);
+		w->query = (struct query){.site = site, .names = site->queries->names};
+		TRY(read_next(site, q, err));
+	}
+	set_target(&w->query, o, q->key);
+	while (w->next.count && w->next.values[0].i == page_id) {
+		TRY(set_row(&w->query, &w->next, err));
+		TRY(read_next(site, q, err));
+	}
+	return 0;
+}
+
+int tk_page_end_queries(struct tk_site *site, struct tk_error *err)
+{
+	for (size_t i = 0; i < site->queries->count; i++) {
+		struct tk_page_query *q = &site->queries->at[i];
+		if (q->walk && q->walk->next.count)
+			return tk_fail(err, TK_EINTERNAL,
+			        "%s.sql: %s: rows are not in the order of the pages", q->page,
+			        q->key);
+	}
+	return 0;
 }
 
 const char *tk_page_find_sql(const struct tk_site *site, const char *page, const char *key)
@@ -368,31 +442,21 @@ const char *tk_page_find_sql(const struct tk_site *site, const char *page, const
 	return q->sql;
 }
 
-/* Those of `args` up to the last that the query names; 0 where there is none. */
-static void choose_args(
-        const char *sql, const struct tk_arg *args, struct tk_arg used[TK_PAGE_ARGS_MAX + 1])
-{
-	bool any = false;
-	for (int n = TK_PAGE_ARGS_MAX; n-- > 0;) {
-		const char name[] = {'?', (char)('1' + n), 0};
-		any = any || strstr(sql, name);
-		used[n] = any ? tk_arg_int(0) : (struct tk_arg){0};
-	}
-	for (int n = 0; args && args[n].kind != TK_ARG_END; n++)
-		if (used[n].kind != TK_ARG_END)
-			used[n] = args[n];
-}
-
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err)
 {
 	for (size_t i = 0; i < site->queries->count; i++) {
-		const struct tk_page_query *q = &site->queries->at[i];
+		struct tk_page_query *q = &site->queries->at[i];
 		struct tk_arg used[TK_PAGE_ARGS_MAX + 1] = {{0}};
 		if (strcmp(q->page, page) || !strcmp(q->key, "pages"))
 			continue;
-		choose_args(q->sql, args, used);
-		if (run_query(site, o, q->key, q->sql, used, err))
+		bool has_arg = args != NULL;
+		for (size_t n = 0; n < q->arg_count; n++) {
+			has_arg = has_arg && args[n].kind != TK_ARG_END;
+			used[n] = has_arg ? args[n] : tk_arg_int(0);
+		}
+		if (q->is_walked ? take_rows(site, o, q, args->i, err)
+		                 : run_query(site, o, q->key, q->sql, used, err))
 			return tk_error_add_context(err, "%s.sql: %s", page, q->key);
 	}
 	return 0;

@@ -31,9 +31,13 @@ struct tk_value;
 /* The queries of PAGE.sql, beside the templates. Each stands below a line "-- KEY:", the list that
  * it makes, "-- .:", members of the object itself, or "-- LIST/KEY:", the same for each object of
  * a list before it, whose id is then ?1. ?1, ?2, ?3: `args`. "-- pages:" is for pages.c, and
- * views*.sql have views for all pages. */
+ * views*.sql have views for all pages. "-- KEY: of all pages" is run once, because there are
+ * thousands: it has no parameters, selects the rows of all pages in their order, and its first
+ * column, "page-", is ?1 of the page of the row. */
 int tk_page_add_sql(struct tk_site *site, struct tk_value *o, const char *page,
         const struct tk_arg *args, struct tk_error *err);
+/* Call it after the last page: fails where a row was of no page. */
+int tk_page_end_queries(struct tk_site *site, struct tk_error *err);
 /* One of them, which must be there. */
 const char *tk_page_find_sql(const struct tk_site *site, const char *page, const char *key);
 

@@ -244,28 +244,44 @@ static struct tk_arg read_value(sqlite3_value *v)
 	return a;
 }
 
+int tk_store_query_next(struct tk_store *s, const char *sql, const struct tk_arg *args,
+        void **statement, struct tk_query_row *row, struct tk_error *err)
+{
+	sqlite3_stmt *q = *statement;
+
+	if (!q)
+		TRY(tk_db_prepare_args(s, sql, args, &q, err));
+	*statement = q;
+	if (sqlite3_column_count(q) > TK_QUERY_COLUMNS_MAX)
+		return tk_fail(err, TK_EUSAGE, "a query with %d columns", sqlite3_column_count(q));
+	int code = sqlite3_step(q);
+
+	row->count = code == SQLITE_ROW ? sqlite3_column_count(q) : 0;
+	for (int i = 0; i < row->count; i++) {
+		row->names[i] = sqlite3_column_name(q, i);
+		row->values[i] = read_value(sqlite3_column_value(q, i));
+	}
+	return row->count || code == SQLITE_DONE
+	               ? 0
+	               : tk_db_fail(s, code, err, "cannot read the history");
+}
+
+void tk_store_query_end(void *statement)
+{
+	sqlite3_reset(statement);
+}
+
 int tk_store_query(struct tk_store *s, const char *sql, const struct tk_arg *args,
         int (*each)(void *user, const struct tk_query_row *row, struct tk_error *err), void *user,
         struct tk_error *err)
 {
 	struct tk_query_row row;
-	sqlite3_stmt *q;
-	int code, status = 0;
+	void *statement = NULL;
+	int status = tk_store_query_next(s, sql, args, &statement, &row, err);
 
-	TRY(tk_db_prepare_args(s, sql, args, &q, err));
-	if (sqlite3_column_count(q) > TK_QUERY_COLUMNS_MAX)
-		return tk_fail(err, TK_EUSAGE, "a query with %d columns", sqlite3_column_count(q));
-	while ((code = sqlite3_step(q)) == SQLITE_ROW && !status) {
-		row.count = sqlite3_column_count(q);
-		for (int i = 0; i < row.count; i++) {
-			row.names[i] = sqlite3_column_name(q, i);
-			row.values[i] = read_value(sqlite3_column_value(q, i));
-		}
-		status = each(user, &row, err);
-	}
-	if (!status && code != SQLITE_DONE)
-		status = tk_db_fail(s, code, err, "cannot read the history");
-	sqlite3_reset(q);
+	while (!status && row.count && !(status = each(user, &row, err)))
+		status = tk_store_query_next(s, sql, args, &statement, &row, err);
+	tk_store_query_end(statement);
 	return status;
 }
 
