@@ -57,6 +57,30 @@ struct tk_format_scale tk_format_choose_scale(double value, const char *unit)
 	return best;
 }
 
+/* printf's "%.*f", of at most three digits, without its cost: pages have millions of numbers.
+ * Near the middle of two results printf decides. */
+static void format_fixed(char out[TK_FORMAT_SIZE], int digits, double v)
+{
+	static const int powers[] = {1, 10, 100, 1000};
+	double scaled = fabs(v) * powers[digits], whole = floor(scaled), rest = scaled - whole;
+
+	if (!(scaled < 1e9) || fabs(rest - 0.5) < 1e-6) {
+		snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
+		return;
+	}
+	int64_t n = (int64_t)whole + (rest > 0.5);
+	char *at = out;
+
+	if (signbit(v))
+		*at++ = '-';
+	at += tk_format_int(at, n / powers[digits]);
+	if (digits)
+		*at++ = '.';
+	for (int i = digits; i-- > 0;)
+		*at++ = (char)('0' + n / powers[i] % 10);
+	*at = 0;
+}
+
 const char *tk_format_scaled(double value, struct tk_format_scale scale, char out[TK_FORMAT_SIZE])
 {
 	double v = value / scale.divisor;
@@ -64,7 +88,7 @@ const char *tk_format_scaled(double value, struct tk_format_scale scale, char ou
 		return strcpy(out, "–");
 	int digits = fabs(v) >= 999.95 ? 0 : fabs(v) >= 99.995 ? 1 : fabs(v) >= 9.9995 ? 2 : 3;
 	if (fabs(v) < 1e15)
-		snprintf(out, TK_FORMAT_SIZE, "%.*f", digits, v);
+		format_fixed(out, digits, v);
 	else
 		snprintf(out, TK_FORMAT_SIZE, "%.*e", digits, v);
 	return out;
@@ -96,7 +120,7 @@ static size_t signed_percent(char out[TK_FORMAT_SIZE], size_t n, double ratio)
 {
 	char number[TK_FORMAT_SIZE];
 	double percent = fabs(ratio) * 100;
-	snprintf(number, sizeof number, "%.1f", percent);
+	format_fixed(number, 1, percent);
 	return add(out, add(out, n, percent < 0.05 ? "±" : ratio < 0 ? MINUS : "+"), number);
 }
 
@@ -157,7 +181,10 @@ const char *tk_format_half_width(double value, double lo, double hi, char out[TK
 	double half = (hi - lo) / 2 / value;
 	if (!isfinite(half) || half < 0)
 		return strcpy(out, "");
-	snprintf(out, TK_FORMAT_SIZE, "±%.*f" NBSP "%%", half < 0.0995 ? 1 : 0, half * 100);
+	char number[TK_FORMAT_SIZE];
+
+	format_fixed(number, half < 0.0995 ? 1 : 0, half * 100);
+	add(out, add(out, add(out, 0, "±"), number), NBSP "%");
 	return out;
 }
 
