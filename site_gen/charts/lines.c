@@ -112,6 +112,8 @@ void tk_axis_set_times(struct tk_axis *a, int64_t from_s, int64_t to_s, size_t m
 		char day[TK_TIME_ISO_SIZE], minute[TK_FORMAT_SIZE];
 		int64_t tick = first_tick(&steps[i], from_s);
 		*a = (struct tk_axis){.lo = (double)from_s, .hi = (double)to_s};
+		if (!steps[i].months && (to_s - tick) / steps[i].seconds >= (int64_t)max)
+			continue;
 		for (; tick <= to_s && a->count < max; tick = next_tick(&steps[i], tick))
 			add_tick(a, (double)tick,
 			        by_day ? tk_time_format_day(tick, day)

@@ -125,6 +125,22 @@ static void fill_sparkline(struct tk_site_series *s, const struct member *m)
 	}
 }
 
+/* Points of past years are not read whole. */
+static int keep_listed_points(struct tk_chart_data *d, const struct member *m, struct tk_error *err)
+{
+	struct tk_rows *kept = &m->series->points;
+	const size_t most = TK_SITE_LISTED_POINTS + 1, count = m->points.count;
+	if (m->older && count - m->older < most)
+		return tk_store_list_points(
+		        d->model->store, m->series->row->id, INT64_MIN, most, kept, err);
+	kept->count = count < most ? count : most;
+	kept->rows = tk_malloc((kept->count + 1) * sizeof(struct tk_point));
+	if (count)
+		memcpy(kept->rows, point_at(m, count - kept->count),
+		        kept->count * sizeof(struct tk_point));
+	return 0;
+}
+
 static int read_member(struct tk_chart_data *d, struct member *m, struct tk_error *err)
 {
 	struct tk_site_series *s = m->series;
@@ -138,6 +154,7 @@ static int read_member(struct tk_chart_data *d, struct member *m, struct tk_erro
 	}
 	while (m->older < m->points.count && point_at(m, m->older)->as_of_s < from_s)
 		m->older++;
+	TRY(keep_listed_points(d, m, err));
 	fill_sparkline(s, m);
 	tk_totals_add_points(
 	        d->totals, (size_t)(s - d->model->series), m->points.rows, m->points.count);

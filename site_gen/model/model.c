@@ -284,7 +284,11 @@ void tk_model_free(struct tk_model *m)
 	for (size_t i = 0; i < m->text_count; i++)
 		free(m->texts[i]);
 	free(m->texts);
-	free(m->revision_files);
+	for (size_t i = 0; m->revision_views && i < m->revision_rows.count; i++) {
+		free(m->revision_views[i].name);
+		free(m->revision_views[i].href);
+	}
+	free(m->revision_views);
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		tk_rows_free(lists[i]);
 	for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)

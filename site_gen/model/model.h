@@ -7,10 +7,10 @@
 struct tk_ceiling_row;
 struct tk_environment_row;
 
-#define TK_SITE_WINDOW_POINTS \
-	64                      /* newest points of a series, drawn and listed without JavaScript */
-#define TK_STYLES 12            /* colours of backends; each has its own shape */
-#define TK_SITE_NIGHT_PAGES 100 /* newest nights with a page */
+#define TK_SITE_WINDOW_POINTS 64 /* newest points of a series, drawn without JavaScript */
+#define TK_SITE_LISTED_POINTS 30 /* newest points in the table of its page */
+#define TK_STYLES 12             /* colours of backends; each has its own shape */
+#define TK_SITE_NIGHT_PAGES 100  /* newest nights with a page */
 
 /* The last months of a series for drawings and comparisons. */
 struct tk_sparkline_point {
@@ -72,9 +72,9 @@ struct tk_site_series {
 	size_t style;        /* colour and shape of its variant, the same on every page */
 	struct tk_point newest[2]; /* the newest points, oldest first */
 	size_t newest_count;
-	struct tk_sparkline sparkline; /* filled while the data files are written */
-	struct tk_rows points; /* newest TK_SITE_WINDOW_POINTS, oldest first: only while its page is
-	                          made */
+	/* Filled while the data files are written. */
+	struct tk_sparkline sparkline;
+	struct tk_rows points; /* the listed ones, after the one before them; oldest first */
 	const struct tk_verdict_row *verdict; /* of its machine's analysed_night; NULL: none */
 	const struct tk_run_row *last_run;    /* of the last night; NULL: none */
 	const struct tk_run_row
@@ -82,6 +82,12 @@ struct tk_site_series {
 	bool is_unplanned; /* called missing, but the last night did not plan to measure it */
 	const struct tk_site_change *changes; /* oldest first */
 	size_t change_count;
+};
+
+/* How pages show a revision; thousands of rows name the same ones. */
+struct tk_revision_view {
+	const char *file;  /* NULL: it has no page */
+	char *name, *href; /* NULL: not made yet; href "": none */
 };
 
 struct tk_model {
@@ -92,11 +98,11 @@ struct tk_model {
 	        series_by_id, nights_by_id;
 	struct tk_site_machine *machines;
 	struct tk_site_device *devices;
-	struct tk_site_night *nights;   /* by their start, newest first */
-	struct tk_site_series *series;  /* by op, problem, device, label */
-	struct tk_site_change *changes; /* by series, then time */
-	const char **revision_files;    /* of revision_rows[i]; NULL: it has no page */
-	struct tk_rows ceilings;        /* of each device the newest of each name and source */
+	struct tk_site_night *nights;            /* by their start, newest first */
+	struct tk_site_series *series;           /* by op, problem, device, label */
+	struct tk_site_change *changes;          /* by series, then time */
+	struct tk_revision_view *revision_views; /* of revision_rows[i] */
+	struct tk_rows ceilings; /* of each device the newest of each name and source */
 	size_t machine_count, device_count, night_count, series_count, change_count;
 	char **texts; /* names of files and of series */
 	size_t text_count, text_room;
@@ -113,6 +119,9 @@ const struct tk_site_night *tk_model_find_night(const struct tk_model *m, int64_
 const struct tk_site_device *tk_model_ordered_device(const struct tk_model *m, size_t i);
 /* Once, after the tables of pages are made. */
 int tk_model_read_revision_files(struct tk_model *m, struct tk_error *err);
+/* NULL: no revision. */
+const struct tk_revision_view *tk_model_view_revision(
+        const struct tk_model *m, const struct tk_revision_row *r);
 /* The file of the page of a revision; NULL: it has none. */
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r);
 /* The revision of a build; NULL: unknown. */

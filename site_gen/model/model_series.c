@@ -218,22 +218,40 @@ static const struct tk_row_type revision_type = TK_ROW_TYPE(struct revision_text
 int tk_model_read_revision_files(struct tk_model *m, struct tk_error *err)
 {
 	const struct tk_revision_row *first = m->revision_rows.rows;
-	m->revision_files = tk_calloc(m->revision_rows.count + 1, sizeof *m->revision_files);
+	m->revision_views = tk_calloc(m->revision_rows.count + 1, sizeof *m->revision_views);
 	TRY(tk_store_select(m->store, "SELECT id, file FROM page_revision_file", TK_NO_ARGS,
 	        &revision_type, &m->revision_texts, err));
 	for (size_t i = 0; i < m->revision_texts.count; i++) {
 		const struct revision_text *t =
 		        TK_ROWS_AT(&m->revision_texts, struct revision_text, i);
 		const struct tk_revision_row *r = tk_row_index_find(&m->revisions_by_id, t->id);
-		m->revision_files[r - first] = t->file;
+		m->revision_views[r - first].file = t->file;
 	}
 	return 0;
 }
 
+static struct tk_revision_view *find_view(const struct tk_model *m, const struct tk_revision_row *r)
+{
+	return &m->revision_views[r - (const struct tk_revision_row *)m->revision_rows.rows];
+}
+
+const struct tk_revision_view *tk_model_view_revision(
+        const struct tk_model *m, const struct tk_revision_row *r)
+{
+	struct tk_revision_view *v = r ? find_view(m, r) : NULL;
+	if (v && !v->name) {
+		char link[TK_LINK_SIZE];
+		const struct tk_upstream_row *u =
+		        tk_row_index_find(&m->upstreams_by_id, r->upstream_id);
+		v->name = tk_strdup(tk_rev_abbreviate(r->rev, link));
+		v->href = tk_strdup(tk_link_commit(u ? u->url : "", r->rev, link));
+	}
+	return v;
+}
+
 const char *tk_model_find_revision_file(const struct tk_model *m, const struct tk_revision_row *r)
 {
-	return r ? m->revision_files[r - (const struct tk_revision_row *)m->revision_rows.rows]
-	         : NULL;
+	return r ? find_view(m, r)->file : NULL;
 }
 
 int tk_model_join_changes(struct tk_model *m, struct tk_error *err)

@@ -8,7 +8,6 @@
 #include "site_gen/pages/page.h"
 #include "site_gen/render/escape.h"
 
-#define TABLE_ROWS 30
 #define PEERS_MAX 12
 
 /* ---- what the trend shows besides its points: the change of the last night while it is no change
@@ -44,7 +43,7 @@ static bool has_gap(const struct tk_model *m, const struct tk_site_series *s, in
 	size_t nights = 0;
 	for (size_t i = 0; i < m->night_count && m->nights[i].row->as_of_s >= since_s; i++)
 		nights += m->nights[i].machine == s->device->machine;
-	return nights > s->points.count || s->failure;
+	return nights > s->sparkline.count || s->failure;
 }
 
 static void add_mark(
@@ -59,8 +58,7 @@ static int add_failures(
         struct tk_site *site, json_t *marks, const struct tk_site_series *s, struct tk_error *err)
 {
 	AUTO(tk_rows) runs = {0};
-	const int64_t since_s =
-	        s->points.count ? TK_ROWS_AT(&s->points, struct tk_point, 0)->as_of_s : 0;
+	const int64_t since_s = s->sparkline.count ? s->sparkline.at->as_of_s : 0;
 	if (!has_gap(&site->model, s, since_s))
 		return 0;
 	TRY(tk_store_list(site->model.store, TK_TABLE_run,
@@ -269,38 +267,16 @@ static int write_page(struct tk_site *site, const struct tk_site_series *s, stru
 	TRY(set_marks(site, page, s, marks, err));
 	set_trend(site, page, s, scale, marks);
 	struct tk_value *rows = tk_value_add_list(page, "rows");
-	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TABLE_ROWS; shown++)
+	for (size_t i = s->points.count, shown = 0; i-- > 0 && shown < TK_SITE_LISTED_POINTS;
+	        shown++)
 		add_row(site, rows, s, i, scale);
 	set_scripts(site, page, s);
 	return tk_page_finish(site, "series", path, err);
 }
 
-/* The points of the sparkline, as which the first of its time is known. */
-static int read_window(struct tk_model *m, struct tk_site_series *s, struct tk_error *err)
-{
-	const struct tk_sparkline *line = &s->sparkline;
-	const int64_t from_s = line->count && line->at->as_of_s ? line->at->as_of_s : INT64_MIN;
-	struct tk_point *points;
-	TRY(tk_store_list_points(m->store, s->row->id, from_s, 0, &s->points, err));
-	if (s->points.count > TK_SITE_WINDOW_POINTS) {
-		points = s->points.rows;
-		memmove(points, points + s->points.count - TK_SITE_WINDOW_POINTS,
-		        TK_SITE_WINDOW_POINTS * sizeof *points);
-		s->points.count = TK_SITE_WINDOW_POINTS;
-	}
-	return 0;
-}
-
 int tk_page_write_series(struct tk_site *site, struct tk_error *err)
 {
-	struct tk_model *m = &site->model;
-	int status = 0;
-	for (size_t i = 0; !status && i < m->series_count; i++) {
-		struct tk_site_series *s = &m->series[i];
-		status = read_window(m, s, err);
-		if (!status)
-			status = write_page(site, s, err);
-		tk_rows_free(&s->points);
-	}
-	return status;
+	for (size_t i = 0; i < site->model.series_count; i++)
+		TRY(write_page(site, &site->model.series[i], err));
+	return 0;
 }

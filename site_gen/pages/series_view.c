@@ -15,10 +15,10 @@ static const char *upstream_url(const struct tk_site *site, const struct tk_revi
 
 void tk_page_set_revision(struct tk_site *site, struct tk_value *o, const struct tk_revision_row *r)
 {
-	const char *file = tk_model_find_revision_file(&site->model, r);
-	char link[TK_LINK_SIZE];
-	tk_value_set(o, "rev", r ? tk_rev_abbreviate(r->rev, link) : "");
-	tk_value_set(o, "rev_href", r ? tk_link_commit(upstream_url(site, r), r->rev, link) : "");
+	const struct tk_revision_view *v = tk_model_view_revision(&site->model, r);
+	const char *file = v ? v->file : NULL;
+	tk_value_set(o, "rev", v ? v->name : "");
+	tk_value_set(o, "rev_href", v ? v->href : "");
 	tk_value_set_clip(o, "subject", r ? r->subject : "", 120);
 	tk_value_set_joined(
 	        o, "rev_page", file ? "revisions/" : "", file ? file : "", file ? ".html" : "");
