@@ -66,5 +66,24 @@
     },
 
     unique: (list) => [...new Set(list)],
+
+    // The rows behind the first ones of a long list are the text of a <noscript> until a script
+    // needs all of them: as elements they take the browser seconds.
+    countRest() {
+      const boxes = this.all("noscript[data-count]");
+      return boxes.reduce((sum, box) => sum + Number(box.dataset.count), 0);
+    },
+
+    loadRest() {
+      const boxes = this.all("noscript[data-count]");
+      for (const box of boxes) {
+        const { content } = this.element("template", { innerHTML: box.textContent });
+        const body = content.querySelector("table:not(.members) > tbody");
+        const list = body ? box.parentElement.querySelector("tbody") : box.parentElement;
+        box.remove();
+        list.append(...(body ?? content).children);
+      }
+      if (boxes.length) document.dispatchEvent(new Event("rowsload"));
+    },
   };
 }

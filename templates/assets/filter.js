@@ -40,13 +40,7 @@
   }
 
   // A row is a row of the table of a group, or one of its alerts.
-  const groups = dom.all(".group").map((node) => ({
-    node,
-    rows: dom
-      .all(node.querySelector(".alert") ? ".alert" : "tbody tr", node)
-      .map((row) => readRow(row, node.dataset.op)),
-  }));
-  const allRows = groups.flatMap(({ rows }) => rows);
+  let groups, allRows, choices;
 
   function addChoice([key, title]) {
     const counts = new Map();
@@ -65,7 +59,18 @@
     });
     return { key, select: choice.select };
   }
-  const choices = CHOICES.map(addChoice).filter(Boolean);
+
+  function read() {
+    groups = dom.all(".group").map((node) => ({
+      node,
+      rows: dom
+        .all(node.querySelector(".alert") ? ".alert" : "tbody tr", node)
+        .map((row) => readRow(row, node.dataset.op)),
+    }));
+    allRows = groups.flatMap(({ rows }) => rows);
+    choices = dom.countRest() ? [] : CHOICES.map(addChoice).filter(Boolean);
+    restore();
+  }
 
   function show() {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -102,6 +107,8 @@
   }
 
   box.hidden = false;
+  box.addEventListener("focusin", () => dom.loadRest());
+  document.addEventListener("rowsload", read);
   input.addEventListener("input", () => {
     state.set("q", input.value.trim());
     state.set("page", "");
@@ -110,5 +117,5 @@
   state.onChange(restore);
   keys.add({ key: "/", description: "go to the filter", run: () => input.focus() });
   keys.add({ key: "Escape", description: "clear the filters", run: clear, whileTyping: true });
-  restore();
+  read();
 }

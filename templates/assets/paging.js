@@ -28,19 +28,21 @@
   // Where the list is: the page shown, from 1, and how many there are.
   function find() {
     const rows = readRows().filter((row) => !row.hidden);
-    const last = Math.max(1, Math.ceil(rows.length / ROWS_PER_PAGE));
+    const total = rows.length + dom.countRest();
+    const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
     const wanted = Math.trunc(Number(state.get("page"))) || 1;
-    return { rows, last, page: Math.min(Math.max(wanted, 1), last) };
+    return { rows, total, last, page: Math.min(Math.max(wanted, 1), last) };
   }
 
-  function labelOf({ rows, last, page }, isAll) {
-    if (isAll) return `all ${count.format(rows.length)} rows`;
+  function labelOf({ total, last, page }, isAll) {
+    if (isAll) return `all ${count.format(total)} rows`;
     const first = (page - 1) * ROWS_PER_PAGE;
-    const end = Math.min(first + ROWS_PER_PAGE, rows.length);
-    return `Page ${page} of ${last}: rows ${count.format(first + 1)} to ${count.format(end)} of ${count.format(rows.length)}`;
+    const end = Math.min(first + ROWS_PER_PAGE, total);
+    return `Page ${page} of ${last}: rows ${count.format(first + 1)} to ${count.format(end)} of ${count.format(total)}`;
   }
 
   function show() {
+    if (location.hash) dom.loadRest();
     const found = find();
     const isAll = state.get("page") === "all";
     const first = isAll ? 0 : (found.page - 1) * ROWS_PER_PAGE;
@@ -78,12 +80,13 @@
     go(state.get("page") === "all" ? "" : "all");
   }
 
-  if (readRows().length > ROWS_PER_PAGE) {
+  if (readRows().length + dom.countRest() > ROWS_PER_PAGE) {
     boxes[0].before(pagers[0].nav);
     boxes.at(-1).after(pagers[1].nav);
     keys.add({ key: "]", description: "next page of rows", run: () => turn(1) });
     keys.add({ key: "[", description: "previous page of rows", run: () => turn(-1) });
     document.addEventListener("rowschange", show);
+    addEventListener("beforeprint", () => dom.loadRest());
     state.onChange(show);
     show();
   }

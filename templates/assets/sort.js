@@ -82,6 +82,7 @@
   function toggle({ name, isNumber }) {
     const orders = isNumber ? [`-${name}`, name, ""] : [name, `-${name}`, ""];
     const next = (orders.indexOf(state.get("sort")) + 1) % orders.length;
+    dom.loadRest();
     state.set("sort", orders[next]);
     state.set("page", "");
     show();
@@ -94,6 +95,12 @@
       column.head.append(dom.button("", () => toggle(column), properties));
     }
   }
+  document.addEventListener("rowsload", () => {
+    for (const table of tables) table.rows = [...table.body.rows];
+  });
   state.onChange(show);
-  if (state.get("sort")) show();
+  if (state.get("sort")) {
+    dom.loadRest();
+    show();
+  }
 }
