@@ -69,7 +69,6 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
  * a profiler nothing happens. */
 gpu_error vendor_profile(uint32_t on);
 
-
 /* The sensors of one device, through a library loaded at run time. NULL: there is none, and
  * telemetry is missing. All of these functions accept NULL. */
 struct sensors;
