@@ -16,10 +16,10 @@
 #define ROBUST 0.8 /* of a change's penalty: its worth in the loss that spikes cannot drive up */
 #define MIN_POINTS 4
 #define ROUNDS 3
-#define CALM 1.5 /* values are winsorized to so many tau before levels are compared */
-#define START 2 /* standard errors between neighbouring means from which a segment may start */
+#define CALM 1.5  /* values are winsorized to so many tau before levels are compared */
+#define START 2   /* standard errors between neighbouring means from which a segment may start */
 #define LINE 0.95 /* a step leaves at most this part of the squares that a straight line leaves */
-#define REMEMBERS 1.5 /* long-run noise over that of one point: white noise is below */
+#define REMEMBERS 1.5         /* long-run noise over that of one point: white noise is below */
 #define HIDDEN_POINTS_MIN 100 /* that tell several levels from noise that remembers */
 #define HIDDEN_PRICE 3.5      /* of such a level, in units of ln(n): it has a start and a size */
 #define HIDDEN_NOISE 1.1 /* of the noise that such levels were found by is left by them, at most */

@@ -7,7 +7,7 @@
 #include "stats/changepoint_internal.h"
 #include "stats/summary.h"
 
-#define LANES 8 /* maxima that need not wait for each other */
+#define LANES 8        /* maxima that need not wait for each other */
 #define PRUNE_EVERY 32 /* candidates: to look for those to forget costs as much as to use them */
 
 /* Distances of the means of `width` points on both sides, fewer at the ends; 0 at 0 and n. */
@@ -206,10 +206,10 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 #define EXPLAINED 3.0 /* the levels leave so many times the squares */
 #define SPIKE 6       /* values are winsorized to so many standard deviations */
 #define PRICE 2.75    /* of each number fitted, in units of variance * ln(n); Schwarz's is 1 */
-#define LEVEL 2   /* numbers: where it starts, its level; */
-#define LINE 3    /* and its slope */
-#define LEAST 4   /* nights of a segment */
-#define CELLS 400 /* segments start at one of so many nights */
+#define LEVEL 2       /* numbers: where it starts, its level; */
+#define LINE 3        /* and its slope */
+#define LEAST 4       /* nights of a segment */
+#define CELLS 400     /* segments start at one of so many nights */
 #define ROUNDS 5
 #define CONVERGED 0.02 /* relative change of the variance */
 #define LEAST_VARIANCE 1e-10
@@ -400,9 +400,9 @@ void tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, d
 
 #define PERIOD_MIN 2
 #define PERIOD_MAX 100
-#define TIMES 5   /* the pattern is seen, at least */
-#define CLOSE 0.5 /* correlation of differences a period apart */
-#define SURE 5.0  /* standard errors of that */
+#define TIMES 5        /* the pattern is seen, at least */
+#define CLOSE 0.5      /* correlation of differences a period apart */
+#define SURE 5.0       /* standard errors of that */
 #define AS_GOOD 0.85   /* of the best correlation: the shortest period, others are its multiples */
 #define LEFT 0.5       /* of the squares about the mean of the period around each night, at most */
 #define SEASON_SPIKE 3 /* differences are winsorized to this many standard deviations */
