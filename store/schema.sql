@@ -248,6 +248,20 @@ CREATE TABLE notification (
   PRIMARY KEY (alert_uid, sink, target)
 ) STRICT, WITHOUT ROWID;
 
+-- Sums of the hashes of all rows of each table, of those of nights for each night: store/db/digest.c.
+CREATE TABLE digest (
+  name TEXT NOT NULL, night_id INTEGER NOT NULL, sum INTEGER NOT NULL, -- night 0: not of nights
+  PRIMARY KEY (name, night_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX digest_night ON digest(night_id);
+
+-- A chain over the finished nights, in the order in which this file got them. Append-only; of this
+-- file alone: neither merged nor exported.
+CREATE TABLE seal (
+  id INTEGER PRIMARY KEY, night_id INTEGER NOT NULL, content TEXT NOT NULL, hash TEXT NOT NULL
+) STRICT;
+CREATE INDEX seal_night ON seal(night_id);
+
 -- ---- derived ------------------------------------------------------------------------------------
 
 CREATE TABLE change_point (

@@ -326,6 +326,11 @@ static int check_others(struct check *c, struct tk_error *err)
 	return add_selected(c, BAD_SLUG("device") " UNION ALL " BAD_SLUG("series"), err);
 }
 
+static int select_problems(void *check, const char *sql, struct tk_error *err)
+{
+	return is_done(check) ? 0 : add_selected(check, sql, err);
+}
+
 static int check_rows(struct check *c, struct tk_error *err)
 {
 	static int (*const checks[])(struct check *, enum tk_table_id, struct tk_error *) = {
@@ -335,7 +340,7 @@ static int check_rows(struct check *c, struct tk_error *err)
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++)
 		for (int t = 0; t < TK_TABLE_COUNT && !is_done(c); t++)
 			TRY(checks[i](c, (enum tk_table_id)t, err));
-	return 0;
+	return c->store->is_temporary ? 0 : tk_digest_check(c->store, select_problems, c, err);
 }
 
 static int check_all(struct check *c, struct tk_error *err)

@@ -111,6 +111,8 @@ struct tk_store {
 	struct tk_point_collector collector;
 	/* For checksums, by table and id % TK_KNOWN_UIDS; NULL where rows with a uid can change. */
 	struct tk_known_uid (*known_uids)[TK_KNOWN_UIDS];
+	int64_t *touched; /* nights that this transaction has changed, some more than once */
+	size_t touched_count, touched_cap;
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */
 	struct tk_store *scratch;
@@ -134,6 +136,7 @@ int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
  * it. */
 int tk_db_prepare_args(struct tk_store *s, const char *sql, const struct tk_arg *args,
         sqlite3_stmt **out, struct tk_error *err);
+int tk_db_end_write(struct tk_store *s, struct tk_error *err);
 void tk_db_finalize_statements(struct tk_store *s); /* closes every kept statement */
 
 /* ---- transactions ---------------------------------------------------------------------------- */
@@ -182,6 +185,18 @@ int tk_verdict_reason_register(struct tk_store *s, struct tk_error *err); /* ver
  * the first column, or of the row that is selected. */
 void tk_checksum_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
 void tk_uid_add_sql(struct tk_buf *sql, const struct tk_db_table *t, bool of_parameters);
+
+/* ---- digest.c -------------------------------------------------------------------------------- */
+
+int tk_digest_register(struct tk_store *s, struct tk_error *err);
+/* Keeps the sums of all tables from now on, in a connection that writes. */
+int tk_digest_watch(struct tk_store *s, struct tk_error *err);
+/* Adds the nights that were touched to the chain; within the transaction. */
+int tk_digest_seal(struct tk_store *s, struct tk_error *err);
+/* `each` gets the queries whose rows are problems, as text. */
+int tk_digest_check(struct tk_store *s,
+        int (*each)(void *user, const char *sql, struct tk_error *err), void *user,
+        struct tk_error *err);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 

@@ -178,6 +178,7 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	TRY(tk_checksum_register(s, err));
+	TRY(tk_digest_register(s, err));
 	TRY(tk_slug_register(s, err));
 	TRY(tk_verdict_reason_register(s, err));
 	TRY(read_version(s, &version, err));
@@ -201,7 +202,8 @@ static int set_up(struct tk_store *s, enum tk_store_mode mode, struct tk_error *
 	if (version < TK_STORE_SCHEMA)
 		TRY(migrate(s, err));
 	TRY(tk_db_exec(s, (const char *)tk_views_sql, err));
-	return tk_db_exec(s, "PRAGMA foreign_keys=ON", err);
+	TRY(tk_db_exec(s, "PRAGMA foreign_keys=ON", err));
+	return s->is_temporary || mode == TK_STORE_READ ? 0 : tk_digest_watch(s, err);
 }
 
 int tk_store_open(
@@ -258,6 +260,7 @@ void tk_store_close(struct tk_store *s)
 	tk_store_close(s->scratch);
 	tk_db_finalize_statements(s);
 	free(s->queries);
+	free(s->touched);
 	tk_rows_free(&s->kept);
 	sqlite3_close(s->db);
 	free(s->path);

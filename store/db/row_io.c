@@ -238,7 +238,7 @@ int tk_row_put(struct tk_store *s, enum tk_table_id table, const void *row, int6
 		TRY(find(s, table, row, id, err));
 	if (fresh)
 		*fresh = inserted;
-	return 0;
+	return tk_db_end_write(s, err);
 }
 
 /* ---- maps of ids ----------------------------------------------------------------------------- */

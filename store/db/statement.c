@@ -80,6 +80,11 @@ int tk_db_prepare_args(struct tk_store *s, const char *sql, const struct tk_arg 
 	return 0;
 }
 
+int tk_db_end_write(struct tk_store *s, struct tk_error *err)
+{
+	return s->touched_count && sqlite3_get_autocommit(s->db) ? tk_digest_seal(s, err) : 0;
+}
+
 int tk_store_run(
         struct tk_store *s, const char *sql, const struct tk_arg *args, struct tk_error *err)
 {
@@ -90,7 +95,7 @@ int tk_store_run(
 	    status = code == SQLITE_DONE ? 0 : tk_db_fail(s, code, err, "cannot write");
 
 	sqlite3_reset(stmt);
-	return status;
+	return status ? status : tk_db_end_write(s, err);
 }
 
 int tk_db_prepare_table_statement(struct tk_store *s, enum tk_table_id table,
@@ -157,6 +162,7 @@ int tk_store_begin(struct tk_store *s, struct tk_error *err)
 
 static void undo(struct tk_store *s)
 {
+	s->touched_count = 0;
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -187,6 +193,8 @@ int tk_store_commit(struct tk_store *s, struct tk_error *err)
 		return 0;
 	}
 	status = tk_db_check_writable(s, err);
+	if (!status)
+		status = tk_digest_seal(s, err);
 	if (!status)
 		status = tk_store_run(s, "COMMIT", TK_NO_ARGS, err);
 	s->depth = 0;

@@ -2,7 +2,6 @@
 #                                  or costs its own build.
 . "$TK_LIB"
 . "$(dirname "${BASH_SOURCE[0]}")/sandbox_method.sh" "$1"
-
 shared=/dev/shm/tracker-attack-$$
 mkdir adapters && git init -q -b main upstream && git -C upstream commit -q --allow-empty -m one
 cat >tracker.yml <<YML
@@ -22,7 +21,7 @@ build() {
 	chmod +x adapters/toy/build
 	run timeout 100 "$TRACKER" build toy
 	[ "$code" -ne 124 ] || fail "the build hangs"
-	log=$(ls -t "$TRACKER_CACHE"/artifacts/*/build.log | head -n 1)
+	log=$(stat -c '%.9Y %n' "$TRACKER_CACHE"/artifacts/*/build.log | sort | sed '$!d;s/.* //')
 }
 
 # refused WHAT COMMAND: the command fails in the build
@@ -103,5 +102,4 @@ build "mkdir -p \"\$TK_OUT/lib\"; mkfifo \"\$TK_OUT/lib/tk_backend_x.so\""
 assert_err "not a regular file"
 build "ln -s / \"\$TK_OUT/lib\""
 assert_err "lib links to"
-
 exit 0

@@ -3,7 +3,7 @@
 . "$TK_LIB"
 [ "$(id -u)" -eq 0 ] || skip "only root can put secrets everywhere and run as others"
 w=$(mktemp -d /var/tmp/tracker-secrets-XXXXXX) name=tracker-canary-$$
-others=({/etc,/srv,/opt,/tmp,/dev/shm}/$name)
+others=({/etc,/srv,/opt,/tmp,/dev/shm}/"$name")
 trap 'code=$?; kill "$holder"; rm -rf -- "$scratch" "$w" "${others[@]}"; exit $code' EXIT
 export HOME=$w/home TRACKER_CACHE=$w/home/cache CANARY=canary-of-the-environment
 places=("${others[@]}" "$HOME/$name" "$TRACKER_CACHE/artifacts/other/$name")
@@ -63,7 +63,6 @@ look() {
 	kill "$holder"
 }
 
-# Both what is asked for and what must be refused can be seen.
 look open none
 [[ $build == "LOOKED: ${places[*]}"* ]] ||
 	fail "a build without a sandbox reads only: $build"
@@ -77,4 +76,3 @@ for who in open root container user; do
 		[[ $backend == *"code 100 "* ]] || fail "$who, $method: a backend says: $backend"
 	done
 done
-exit 0

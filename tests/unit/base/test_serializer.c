@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,29 +31,6 @@ static void xoshiro_as_published(void **state)
 
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
 		assert_true(tk_rng_next(&r) == expected[i]);
-}
-
-static void distributions(void **state)
-{
-	struct tk_rng r;
-	double sum = 0, square = 0, uniform = 0;
-	int counts[7] = {0}, n = 100000;
-
-	tk_rng_seed(&r, 1);
-	for (int i = 0; i < n; i++) {
-		double x = tk_rng_normal(&r), u = tk_rng_uniform(&r);
-
-		assert_true(u >= 0 && u < 1);
-		sum += x;
-		square += x * x;
-		uniform += u;
-		counts[tk_rng_below(&r, 7)]++;
-	}
-	assert_true(fabs(sum / n) < 0.02 && fabs(square / n - 1) < 0.03 &&
-	            fabs(uniform / n - 0.5) < 0.01);
-	for (int i = 0; i < 7; i++)
-		assert_in_range(counts[i], n / 7 - 600, n / 7 + 600);
-	assert_true(tk_rng_below(&r, 1) == 0);
 }
 
 static void fields(const char *a, const char *b, char hex[TK_HASH_HEX_SIZE])
@@ -139,7 +115,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(splitmix_as_published),
 	        cmocka_unit_test(xoshiro_as_published),
-	        cmocka_unit_test(distributions),
 	        cmocka_unit_test(fields_have_borders),
 	        cmocka_unit_test(tree_hash_sees_what_matters),
 	};
