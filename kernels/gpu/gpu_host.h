@@ -40,6 +40,12 @@ typedef GPU_NAME(GraphExec_t) gpu_graph_exec;
 
 #define gpu_malloc(out, bytes) GPU_NAME(Malloc)((void **)(out), bytes)
 #define gpu_free GPU_NAME(Free)
+/* Memory of one process in another. */
+#define gpu_ipc_handle GPU_NAME(IpcMemHandle_t)
+#define gpu_ipc_handle_get GPU_NAME(IpcGetMemHandle)
+#define gpu_ipc_open(out, handle) \
+	GPU_NAME(IpcOpenMemHandle)(out, handle, GPU_NAME(IpcMemLazyEnablePeerAccess))
+#define gpu_ipc_close GPU_NAME(IpcCloseMemHandle)
 #define gpu_memory_info GPU_NAME(MemGetInfo)
 #define gpu_memset GPU_NAME(Memset)
 #define gpu_memset_async GPU_NAME(MemsetAsync)

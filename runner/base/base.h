@@ -555,6 +555,15 @@ static inline void tk_sort(
 		qsort(list, count, size, compare);
 }
 
+/* The first i of [0, count) for which `is_before` does not hold; it holds for none after that. */
+#define TK_FIND_FIRST(count, i, is_before) \
+	({ \
+		size_t from_ = 0, to_ = (count); \
+		for (size_t i; i = from_ + (to_ - from_) / 2, from_ < to_;) \
+			(is_before) ? (from_ = i + 1) : (to_ = i); \
+		from_; \
+	})
+
 /* A parallel loop for work that is independent: filling inputs and verifying outputs, judging
  * thousands of series. Never runs while something is timed.
  *

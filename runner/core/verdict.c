@@ -97,6 +97,8 @@ static const struct {
         [TK_FACT_ZERO_STEP] = {"is 0 since {d}", "was 0 until {d}", 0, 0},
         [TK_FACT_ZERO_OPEN] = {"0 may alternate with other values; more nights needed"},
         [TK_FACT_MONITOR_STEP] = {"level changed on {d} (log-likelihood ratio {f0})"},
+        [TK_FACT_DRIFT] = {"slow drift since {d}, over {a0}: none of its steps exceeds the "
+                           "threshold alone (log-likelihood ratio {f1})"},
         [TK_FACT_NIGHTLY_MEDIANS] = {"nightly medians alone: {c0}"},
         [TK_FACT_SHARED_SHIFT] = {"{n0} series of this device with unchanged code, the control "
                                   "among them, shifted by {c2} that night; without that {c3}",

@@ -218,6 +218,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 
 #define TK_MONITOR_EVENT_KINDS(X) \
 	X(TK_MONITOR_STEP, "step", "the level of the series changed") \
+	X(TK_MONITOR_DRIFT, "drift", "steps in one direction together exceed the threshold") \
 	X(TK_MONITOR_MACHINE_STEP, "machine", \
 	        "the level changed together with the machine: no alarm") \
 	X(TK_MONITOR_RETRACTED, "retracted", "the level is back: the last step is taken back")
@@ -419,6 +420,7 @@ enum tk_ab_side_id { TK_AB_BASE, TK_AB_HEAD, TK_AB_SIDES };
 	X(TK_FACT_ZERO_STEP, "zero-step", "value before; time") \
 	X(TK_FACT_ZERO_OPEN, "zero-open", "no number") \
 	X(TK_FACT_MONITOR_STEP, "monitor-step", "log-likelihood ratio; time") \
+	X(TK_FACT_DRIFT, "drift", "seconds, log-likelihood ratio; time it began") \
 	X(TK_FACT_NIGHTLY_MEDIANS, "nightly-medians", "change") \
 	X(TK_FACT_SHARED_SHIFT, "shared-shift", "series, controls, shift, change without it") \
 	X(TK_FACT_ENVIRONMENT, "environment", "text: what changed") \

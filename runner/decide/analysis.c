@@ -66,17 +66,9 @@ static bool has_ended(const struct tk_night_row *n)
 
 struct tk_series_case *tk_analysis_find(const struct tk_analysis *c, int64_t series_id)
 {
-	size_t from = 0, to = c->count;
+	const size_t at = TK_FIND_FIRST(c->count, i, c->at[i].series->id < series_id);
 
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (c->at[middle].series->id < series_id)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < c->count && c->at[from].series->id == series_id ? &c->at[from] : NULL;
+	return at < c->count && c->at[at].series->id == series_id ? &c->at[at] : NULL;
 }
 
 static bool is_in_range(
@@ -484,7 +476,9 @@ int tk_analysis_load(struct tk_store *s, const struct tk_detect_options *o,
 	TRY(tk_store_has_comparisons(s, &out->has_comparisons, err));
 	TRY(load_expected(out, err));
 	TRY(tk_catalog_load_pairs(&out->catalog, err));
-	return load_series(s, out, range, machine_id, err);
+	TRY(load_series(s, out, range, machine_id, err));
+	tk_analysis_estimate_sensitivity(out);
+	return TK_OK;
 }
 
 void tk_analysis_free(struct tk_analysis *c)

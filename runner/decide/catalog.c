@@ -210,6 +210,12 @@ static int read_attributes(
 	return TK_OK;
 }
 
+static const char *read_algorithm(const json_t *attributes)
+{
+	const json_t *plan = tk_measurement_get_field(attributes, TK_MEASUREMENT_PLAN);
+	return json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
+}
+
 /* The kernels of one side of the comparison. */
 struct side {
 	struct tk_rows rows;
@@ -246,9 +252,7 @@ static int load_side(struct tk_catalog *c, const struct tk_series_row *series, i
 		return TK_OK;
 	TRY(read_attributes(c, run_id, &attributes, err));
 
-	const char *chosen = json_string_value(
-	        tk_measurement_get_field(tk_measurement_get_field(attributes, TK_MEASUREMENT_PLAN),
-	                TK_MEASUREMENT_PLAN_ALGORITHM));
+	const char *chosen = read_algorithm(attributes);
 	const struct tk_kernel_row *k;
 
 	snprintf(out->config, sizeof out->config, "%s", chosen ? chosen : series->config);
@@ -295,12 +299,6 @@ int tk_code_change_describe(struct tk_catalog *c, const struct tk_series_row *se
 		TRY(load_side(c, series, v->bad_build_id, v->first_bad_run_id, &after, err));
 	compare_sides(&before, &after, out);
 	return TK_OK;
-}
-
-static const char *read_algorithm(const json_t *attributes)
-{
-	const json_t *plan = tk_measurement_get_field(attributes, TK_MEASUREMENT_PLAN);
-	return json_string_value(tk_measurement_get_field(plan, TK_MEASUREMENT_PLAN_ALGORITHM));
 }
 
 int tk_config_change_describe(struct tk_catalog *c, const struct tk_series_row *series,

@@ -37,12 +37,12 @@ static enum tk_cause find_cause(const struct tk_catalog *c, const struct tk_poin
 
 /* The points of one version of a benchmark, from `first` on. */
 static void search_version(struct search *f, const double *values, const int64_t *days,
-        size_t first, size_t n, const struct tk_changepoint_options *o)
+        size_t first, size_t n, double min_effect)
 {
 	struct tk_changepoint *found;
 	size_t count;
 
-	tk_changepoint_find(values, days, n, o, &found, &count);
+	tk_changepoint_find(values, days, n, min_effect, &found, &count);
 	f->found = tk_reallocarray(f->found, f->count + count + 1, sizeof *f->found);
 	for (size_t i = 0; i < count; i++) {
 		found[i].index += first;
@@ -54,14 +54,12 @@ static void search_version(struct search *f, const double *values, const int64_t
 static int read_and_search(
         struct tk_store *s, struct search *f, double min_effect, struct tk_error *err)
 {
-	struct tk_changepoint_options o = tk_changepoint_defaults;
 	TRY(tk_store_list_points(s, f->series->id, INT64_MIN, 0, &f->points, err));
 
 	const struct tk_point *points = f->points.rows;
 	double *values = tk_calloc(f->points.count + 1, sizeof *values);
 	int64_t *days = tk_calloc(f->points.count + 1, sizeof *days);
 
-	o.min_effect = min_effect;
 	for (size_t i = 0; i < f->points.count; i++) {
 		values[i] = points[i].value;
 		days[i] = points[i].as_of_s / DAY_S;
@@ -71,7 +69,7 @@ static int read_and_search(
 		        end < f->points.count &&
 		        !tk_point_is_new_version(points[end - 1].flags, points[end].flags);)
 			end++;
-		search_version(f, values + i, days + i, i, end - i, &o);
+		search_version(f, values + i, days + i, i, end - i, min_effect);
 	}
 	f->is_done = true;
 	free(days);

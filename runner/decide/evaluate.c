@@ -405,7 +405,6 @@ void tk_analysis_evaluate(struct tk_analysis *c)
 	double *prior = tk_calloc(c->count + 1, sizeof *prior);
 	struct tests t = {.c = c, .prior = prior};
 
-	tk_analysis_estimate_sensitivity(c);
 	remove_common_mode(c);
 	estimate_priors(c, prior);
 	tk_parallel_for((int64_t)c->count, TK_CASES_PER_PART, test_part, &t);

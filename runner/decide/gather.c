@@ -137,6 +137,11 @@ static void gather_step(
 		use_monitor_levels(e);
 	if (e->is_step) {
 		tk_step_evidence_count_back(k, &e->step);
+		if (e->by_monitor && e->monitor.step.is_drift) {
+			/* Half of its nights are nearer to the old level; any build may be its. */
+			e->step.nights_back = e->step.newest_back;
+			e->step.same_code_at_step = e->step.same_code;
+		}
 		tk_step_evidence_add_context(set, k, &e->step);
 	} else if (tk_evidence_is_suggestive(
 	                   e, &e->raw.best)) { /* reading it for others would be wasted */
@@ -333,7 +338,9 @@ static struct tk_monitor_step monitor_step(const struct tk_monitor_event_row *ev
 	if (!event)
 		return (struct tk_monitor_step){.exists = false};
 	return (struct tk_monitor_step){.exists = true,
+	        .is_drift = event->kind == TK_MONITOR_DRIFT,
 	        .first_s = event->first_after_s,
+	        .known_s = event->as_of_s,
 	        .before = event->before_value,
 	        .after = event->after_value,
 	        .log_lr = event->log_lr,

@@ -244,6 +244,9 @@ int tk_catalog_load_pairs(struct tk_catalog *c, struct tk_error *err);
 void tk_analysis_estimate_sensitivity(struct tk_analysis *c);
 const struct tk_sensitivity_row *tk_series_case_sensitivity(
         const struct tk_analysis *c, const struct tk_series_case *k);
+double tk_analysis_find_min_effect(const struct tk_analysis *c, int64_t series_id);
+bool tk_monitor_event_is_reported(
+        const struct tk_analysis *c, const struct tk_monitor_event_row *e);
 /* Those that are known. */
 int tk_analysis_store_sensitivity(
         const struct tk_analysis *c, struct tk_store *s, int64_t night_id, struct tk_error *err);

@@ -8,17 +8,6 @@
 
 /* ---- one row ---- */
 
-static void replace_invalid_utf8(char *s)
-{
-	while (*s) {
-		const size_t len = tk_utf8_decode(s, SIZE_MAX, NULL);
-
-		if (!len)
-			*s = '?';
-		s += len ? len : 1;
-	}
-}
-
 void tk_text_copy_valid(char *to, size_t size, const char *from)
 {
 	const size_t len = from ? strnlen(from, size - 1) : 0;
@@ -28,8 +17,9 @@ void tk_text_copy_valid(char *to, size_t size, const char *from)
 		ascii &= (unsigned char)from[i] < 0x80;
 	memcpy(to, from ? from : "", len);
 	to[len] = '\0';
-	if (!ascii)
-		replace_invalid_utf8(to);
+	for (size_t n; !ascii && *to; to += n ? n : 1)
+		if (!(n = tk_utf8_decode(to, SIZE_MAX, NULL)))
+			*to = '?';
 }
 
 static void set_identity(const struct tk_series_case *k, int64_t newest_s, struct tk_diff_row *row)

@@ -128,24 +128,24 @@ static double noise_of_pairs(
 
 /* ---- devices and modes ---- */
 
+static size_t count_before(const struct tk_catalog *c, const struct tk_code_pair *key)
+{
+	return TK_FIND_FIRST(c->pair_count, i, by_device_mode_time(&c->pairs[i], key) < 0);
+}
+
 static struct tk_sensitivity_row sensitivity_of(
         const struct tk_analysis *c, const struct tk_series_case *k)
 {
 	const struct tk_night_row *night = tk_id_table_find(&c->catalog.nights, c->scope.night_id);
 	const int64_t near_s = night ? night->started_s : c->options.now_s;
 	struct tk_code_pair key = {.device_id = k->device->id, .mode = k->series->mode};
-	size_t from = 0, count = 0;
 	struct tk_sensitivity_row row = {.device_id = key.device_id, .mode = key.mode};
 
 	key.started_s = INT64_MIN;
-	while (from < c->catalog.pair_count &&
-	        by_device_mode_time(&c->catalog.pairs[from], &key) < 0)
-		from++;
+	const size_t from = count_before(&c->catalog, &key);
 	key.started_s = INT64_MAX;
-	while (from + count < c->catalog.pair_count &&
-	        by_device_mode_time(&c->catalog.pairs[from + count], &key) <= 0)
-		count++;
-	row.noise = noise_of_pairs(c->catalog.pairs + from, count, near_s, &row.pair_count);
+	const size_t to = count_before(&c->catalog, &key);
+	row.noise = noise_of_pairs(c->catalog.pairs + from, to - from, near_s, &row.pair_count);
 	row.min_effect = !isnan(c->options.min_effect) ? c->options.min_effect
 	                 : isnan(row.noise)
 	                         ? TK_MIN_EFFECT_UNKNOWN
@@ -182,6 +182,20 @@ const struct tk_sensitivity_row *tk_series_case_sensitivity(
         const struct tk_analysis *c, const struct tk_series_case *k)
 {
 	return &c->sensitivity[k->sensitivity];
+}
+
+double tk_analysis_find_min_effect(const struct tk_analysis *c, int64_t series_id)
+{
+	const struct tk_series_case *k = tk_analysis_find(c, series_id);
+
+	return k ? tk_series_case_sensitivity(c, k)->min_effect
+	         : tk_detect_usual_effect(c->options.min_effect);
+}
+
+bool tk_monitor_event_is_reported(const struct tk_analysis *c, const struct tk_monitor_event_row *e)
+{
+	return fabs(log(e->after_value / e->before_value)) >
+	       log1p(tk_analysis_find_min_effect(c, e->series_id));
 }
 
 /* ---- stored ---- */

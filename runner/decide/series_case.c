@@ -172,7 +172,7 @@ static void find_best(
 		values[i] = at[i].value;
 		days[i] = at[i].as_of_s / DAY_S;
 	}
-	tk_changepoint_find(values, days, n, NULL, &found, &count);
+	tk_changepoint_find(values, days, n, TK_CHANGEPOINT_MIN_EFFECT, &found, &count);
 	*from = 0;
 	*to = n;
 	for (size_t i = 0; i <= count; i++) {

@@ -239,17 +239,7 @@ void tk_step_evidence_add_context(
 
 static size_t first_of_series(const struct tk_analysis *c, int64_t series_id)
 {
-	size_t lo = 0, hi = c->ab_pairs.count;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (ROW(c, mid)->series_id < series_id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return TK_FIND_FIRST(c->ab_pairs.count, i, ROW(c, i)->series_id < series_id);
 }
 
 /* All pairs of these two codes, whichever builds they are of. */

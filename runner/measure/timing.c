@@ -253,16 +253,10 @@ static void grow(struct tk_engine *e, struct samples *s)
  * sort. */
 static void add_sample(struct tk_engine *e, struct samples *s, double ns)
 {
-	size_t n = e->out->sample_count, lo = 0, hi = n;
+	const size_t n = e->out->sample_count;
 	if (n == s->capacity)
 		grow(e, s);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->sorted[mid] <= ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	const size_t lo = TK_FIND_FIRST(n, i, s->sorted[i] <= ns);
 	memmove(s->sorted + lo + 1, s->sorted + lo, (n - lo) * sizeof *s->sorted);
 	s->sorted[lo] = ns;
 	e->out->samples[n] = ns;

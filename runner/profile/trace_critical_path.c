@@ -43,15 +43,9 @@ static const struct tk_trace_span *span_at(const struct walk *w, size_t i)
 /* The first span of a group that ends after a moment, or the end of its spans. */
 static size_t find_end_after(const struct walk *w, size_t group, double ns)
 {
-	size_t low = w->first[group], high = w->first[group + 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (span_at(w, middle)->end_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	const size_t first = w->first[group], count = w->first[group + 1] - first;
+
+	return first + TK_FIND_FIRST(count, i, span_at(w, first + i)->end_ns <= ns);
 }
 
 static bool is_wait(const struct walk *w, const struct tk_trace_span *s)

@@ -12,10 +12,9 @@
 
 #define PHI_MIN 0.6 /* faster decay is white noise for a level of several nights */
 #define POINTS_MIN 60
-#define TAIL_MAX \
-	1.35 /* 98 % quantile of the innovations over their median, in units of a normal \
-	        distribution's */
+#define TAIL_MAX 1.5 /* innovations' 98 % quantile over their median: times a normal one's */
 #define LEAST_WHITE 1e-4
+#define SPIKE 3 /* values are winsorized to so many standard deviations */
 
 static const size_t lags[] = {1, 2, 3, 4, 5, 6, 7, 10, 14, 21, 28};
 #define LAGS (sizeof lags / sizeof *lags)
@@ -142,6 +141,29 @@ static bool ar1_check_fit(const struct ar1_model *m, const double *r, size_t n)
 	return holds;
 }
 
+double tk_changepoint_score(const double *r, size_t n)
+{
+	double *calm = tk_malloc(2 * n * sizeof *calm), *work = calm + n, x = 0, score;
+	const double sigma = fmax(tk_noise_estimate_sigma(r, n, work), tk_noise_mad(r, n, work));
+	struct ar1_model m;
+
+	tk_winsorize(r, n, SPIKE * sigma, calm);
+	ar1_fit(calm, n, &m);
+	free(calm);
+
+	struct filter f = start(&m);
+
+	score = log((double)n) * (m.phi > 0 ? 3 : 1);
+	for (size_t i = 0; i < n; i++) {
+		double s, gain = advance(&f, &s), most = SPIKE * sqrt(s),
+		          miss = fmax(-most, fmin(most, r[i] - x));
+
+		score += log(s) + miss * miss / s;
+		x = f.phi * (x + gain * miss);
+	}
+	return score;
+}
+
 /* Sums of the two regressors, level and step, with each other and with y. */
 struct sums {
 	double a11, a12, a22, b1, b2;
@@ -259,16 +281,13 @@ static size_t ar1_scan_steps(const struct ar1_table *t, const double *y, size_t 
 
 /* ---- refine ---- */
 
-#define Z 4.5         /* of a change */
+#define Z 4.0         /* of a change */
 #define LEAST 3       /* points on both sides */
 #define BLURRED 7     /* nights, of which winsorizing may make a level of spikes that differ */
 #define RETURNS 0.5   /* of a step is left when the level returns */
 #define SHORTEST 20.0 /* intervals, each half over the next; the next size is GROW times longer */
 #define GROW 1.6
 #define ROUNDS 3
-#define SPIKE \
-	3 /* values are pulled in to so many standard deviations of the median of the seven around \
-	     them */
 
 struct candidate {
 	size_t at;

@@ -8,26 +8,21 @@
 #include "stats/levels.h"
 #include "stats/summary.h"
 
-const struct tk_changepoint_options tk_changepoint_defaults = {
-        .min_effect = 0.005,
-        .penalty = 0.8,
-        .outlier = 2.5,
-        .z = 3.5,
-        .confidence = 0.95,
-};
-
-#define LEAST_NOISE \
-	1e-5 /* relative: no clock is better, and a constant series has no noise of its own */
-#define ROBUST \
-	0.8 /* of a change's penalty has to be borne out by the loss that spikes cannot drive up */
+#define PENALTY 0.7      /* of a change, in units of 2 * tau^2 * ln(n) */
+#define OUTLIER 2.5      /* residuals beyond so many tau cost no more */
+#define Z_MIN 3.5        /* standard errors of a change */
+#define CONFIDENCE 0.95  /* of the interval of its size */
+#define LEAST_NOISE 1e-5 /* no clock is better, and constant series have no noise of their own */
+#define ROBUST 0.8 /* of a change's penalty: its worth in the loss that spikes cannot drive up */
 #define MIN_POINTS 4
 #define ROUNDS 3
-#define CALM \
-	1.5     /* values are pulled in to so many tau of the median around them before levels are \
-	           compared */
-#define START 2 /* standard errors between neighbouring means from which a segment may start */
+#define CALM 1.5  /* values are winsorized to so many tau before levels are compared */
+#define START 2   /* standard errors between neighbouring means from which a segment may start */
 #define LINE 0.95 /* a step leaves at most this part of the squares that a straight line leaves */
-#define REMEMBERS 1.5 /* long-run noise over that of one point: white noise is below */
+#define REMEMBERS 1.5         /* long-run noise over that of one point: white noise is below */
+#define HIDDEN_POINTS_MIN 100 /* that tell several levels from noise that remembers */
+#define HIDDEN_PRICE 3.5      /* of such a level, in units of ln(n): it has a start and a size */
+#define HIDDEN_NOISE 1.1 /* of the noise that such levels were found by is left by them, at most */
 
 struct step {
 	double shift, z, error;
@@ -67,8 +62,8 @@ static struct step glance(const double *sum, const size_t *bound, double tau)
 
 /* Removes steps that are too small or not significant, weakest first. bounds[count] is n; steps[i]
  * is that at bounds[i]. */
-static void prune(const double *sum, size_t *bounds, size_t *count,
-        const struct tk_changepoint_options *o, double tau, struct step *steps)
+static void prune(const double *sum, size_t *bounds, size_t *count, double min_effect, double tau,
+        struct step *steps)
 {
 	size_t from = 1, to = *count; /* the steps that are not measured yet */
 
@@ -78,7 +73,7 @@ static void prune(const double *sum, size_t *bounds, size_t *count,
 		for (size_t i = from; i < to; i++)
 			steps[i] = glance(sum, &bounds[i], tau);
 		for (size_t i = 1; i < *count; i++)
-			if ((steps[i].z < o->z || fabs(steps[i].shift) < log1p(o->min_effect)) &&
+			if ((steps[i].z < Z_MIN || fabs(steps[i].shift) < log1p(min_effect)) &&
 			        (!weakest || steps[i].z < steps[weakest].z))
 				weakest = i;
 		if (!weakest)
@@ -100,10 +95,9 @@ struct scratch {
 };
 
 /* The biweight loss of logarithms about a level, in units of tau^2. */
-static double loss(
-        const double *logs, size_t from, size_t to, double level, double tau, double outlier)
+static double loss(const double *logs, size_t from, size_t to, double level, double tau)
 {
-	double sum = 0, most = outlier * outlier * tau * tau;
+	double sum = 0, most = OUTLIER * OUTLIER * tau * tau;
 
 	for (size_t i = from; i < to; i++) {
 		double d = (logs[i] - level) * (logs[i] - level);
@@ -121,7 +115,7 @@ static double level_of(const double *logs, size_t from, size_t to, double *work)
 
 /* Outliers are not alike: what segments k .. k + count have less of the biweight loss than one
  * level would have. */
-static double robust_gain(struct scratch *s, size_t k, size_t count, double tau, double outlier)
+static double robust_gain(struct scratch *s, size_t k, size_t count, double tau)
 {
 	double apart = 0, together = INFINITY;
 	size_t from = s->bounds[k], to = s->bounds[k + count];
@@ -129,19 +123,18 @@ static double robust_gain(struct scratch *s, size_t k, size_t count, double tau,
 	for (size_t g = k; g < k + count; g++) {
 		double level = level_of(s->logs, s->bounds[g], s->bounds[g + 1], s->work);
 
-		apart += loss(s->logs, s->bounds[g], s->bounds[g + 1], level, tau, outlier);
-		together = fmin(together, loss(s->logs, from, to, level, tau, outlier));
+		apart += loss(s->logs, s->bounds[g], s->bounds[g + 1], level, tau);
+		together = fmin(together, loss(s->logs, from, to, level, tau));
 	}
-	together = fmin(together,
-	        loss(s->logs, from, to, level_of(s->logs, from, to, s->work), tau, outlier));
+	together =
+	        fmin(together, loss(s->logs, from, to, level_of(s->logs, from, to, s->work), tau));
 	return together - apart;
 }
 
 /* Outliers are not alike, a level is: takes back the steps, and the short segments, that are not
  * worth their penalty in the biweight loss, the worst first. Until it ends, steps[i] has what is
  * lacking of 2 segments and of 3 from i on. */
-static void take_outliers_back(
-        struct scratch *s, size_t *count, double penalty, double tau, double outlier)
+static void take_outliers_back(struct scratch *s, size_t *count, double penalty, double tau)
 {
 	size_t from = 0, to = *count; /* range to evaluate again */
 
@@ -150,10 +143,9 @@ static void take_outliers_back(
 		size_t at = 0, gone = 0;
 
 		for (size_t i = from; i + 2 <= to; i++) {
-			s->steps[i].shift = penalty - robust_gain(s, i, 2, tau, outlier);
-			s->steps[i].z = i + 3 <= *count
-			                        ? 2 * penalty - robust_gain(s, i, 3, tau, outlier)
-			                        : 0;
+			s->steps[i].shift = penalty - robust_gain(s, i, 2, tau);
+			s->steps[i].z =
+			        i + 3 <= *count ? 2 * penalty - robust_gain(s, i, 3, tau) : 0;
 		}
 		for (size_t i = 0; i + 2 <= *count; i++) {
 			bool both = s->steps[i].z > s->steps[i].shift;
@@ -265,16 +257,15 @@ static void sum_up(struct scratch *s, size_t n, double tau)
 }
 
 /* One fit of s->logs[0 .. n) in units of tau, into bounds and steps. */
-static void fit_levels(struct scratch *s, size_t n, const struct tk_changepoint_options *o,
-        double tau, size_t *segments)
+static void fit_levels(struct scratch *s, size_t n, double min_effect, double tau, size_t *segments)
 {
-	double penalty = o->penalty * 2 * log((double)n);
+	double penalty = PENALTY * 2 * log((double)n);
 
 	sum_up(s, n, tau);
 	*segments = tk_partition_fit(
 	        &s->partition, s->sum, n, tau, START, penalty * tau * tau, s->bounds);
-	take_outliers_back(s, segments, ROBUST * penalty, tau, o->outlier);
-	prune(s->sum, s->bounds, segments, o, tau, s->steps);
+	take_outliers_back(s, segments, ROBUST * penalty, tau);
+	prune(s->sum, s->bounds, segments, min_effect, tau, s->steps);
 }
 
 /* ---- locate ---- */
@@ -321,10 +312,9 @@ static size_t place(const double *y, size_t first, size_t b, size_t last, size_t
  * bounds were computed. A spike between two levels makes the seven nights around
  * a good one mostly bad, and so winsorizing pulls the good one to the bad level. Next to winsorized
  * nights, the step is shifted by a few nights to where the nights fit the level of their side best.
- * A night counts for a level if it is within half a step, or `outlier` tau, of it; a night that is
+ * A night counts for a level if it is within half a step, or OUTLIER tau, of it; a night that is
  * further from both counts for neither, and a step comes after it. */
-static void locate(const double *y, const double *sum, double tau, double outlier, size_t *bounds,
-        size_t segments)
+static void locate(const double *y, const double *sum, double tau, size_t *bounds, size_t segments)
 {
 	for (size_t i = 1; i < segments; i++) {
 		size_t b = bounds[i], before = b - bounds[i - 1], after = bounds[i + 1] - b,
@@ -333,7 +323,7 @@ static void locate(const double *y, const double *sum, double tau, double outlie
 
 		if (pulled_in(y, sum, first, last, tau))
 			bounds[i] = place(y, first, b, last, before < NEAR ? before : NEAR,
-			        after < NEAR ? after : NEAR, outlier * tau);
+			        after < NEAR ? after : NEAR, OUTLIER * tau);
 	}
 }
 
@@ -350,18 +340,28 @@ static void take_levels_out(struct scratch *s, size_t segments)
 	}
 }
 
+/* Long-run noise that levels were found by, and what they leave: of one night, and long-run. */
+struct noise {
+	double used, one, left;
+};
+
+static void estimate_left(struct scratch *s, size_t n, size_t segments, struct noise *noise)
+{
+	take_levels_out(s, segments);
+	tk_noise_estimate_scale(s->y, n, s->work, &noise->one, &noise->left);
+}
+
 /* The steps of s->logs[0 .. n), the segments sorted into s->y. Removes a step whose whole interval
  * is below the minimum effect, weakest first: in a drifting series, the slope may change while the
  * level hardly does. */
-static void measure(struct scratch *s, size_t n, const struct tk_changepoint_options *o, double tau,
-        size_t *segments)
+static void measure(struct scratch *s, size_t n, double min_effect, double tau, size_t *segments)
 {
 	double z, least;
 
 	if (*segments < 2)
 		return;
-	z = tk_normal_z(1 - o->confidence);
-	least = log1p(o->min_effect);
+	z = tk_normal_z(1 - CONFIDENCE);
+	least = log1p(min_effect);
 	while (*segments > 1) {
 		size_t weakest = 0;
 
@@ -379,45 +379,82 @@ static void measure(struct scratch *s, size_t n, const struct tk_changepoint_opt
 	}
 }
 
+/* Several steps look like noise that remembers, and hide in it. So levels are also sought by the
+ * noise of one night, and taken where none recurs and what they leave is no more noise than that,
+ * and likelier by more than their price. */
+static void find_hidden_levels(
+        struct scratch *s, size_t n, double min_effect, struct noise *noise, size_t *segments)
+{
+	const double price = HIDDEN_PRICE * log((double)n);
+	const size_t count = *segments;
+	struct noise other = {
+	        .used = fmax(tk_noise_estimate_sigma(s->logs, n, s->work), LEAST_NOISE)};
+
+	if (n < HIDDEN_POINTS_MIN || noise->used <= REMEMBERS * other.used)
+		return;
+
+	size_t *kept = tk_malloc((count + 1) * sizeof *kept);
+
+	memcpy(kept, s->bounds, (count + 1) * sizeof *kept);
+	take_levels_out(s, count);
+	const double score = tk_changepoint_score(s->y, n) + price * (double)count;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		other.used = fmax(other.used, other.left);
+		fit_levels(s, n, min_effect, other.used, segments);
+		estimate_left(s, n, *segments, &other);
+	}
+	tk_recurrent_state_remove(s->sum, s->bounds, segments, s->work);
+	estimate_left(s, n, *segments, &other);
+	if (*segments > count && other.left <= HIDDEN_NOISE * other.used &&
+	        tk_changepoint_score(s->y, n) + price * (double)*segments < score) {
+		*noise = other;
+	} else {
+		memcpy(s->bounds, kept, (count + 1) * sizeof *kept);
+		*segments = count;
+		sum_up(s, n, noise->used);
+	}
+	free(kept);
+}
+
 /* Segments of s->logs[0 .. n). Steps are not noise: the noise is estimated again without the steps
  * found, until the steps no longer change. Steps found with the model of autocorrelated noise are
  * not tested against trends. */
-static size_t segment(struct scratch *s, size_t n, const struct tk_changepoint_options *o)
+static size_t segment(struct scratch *s, size_t n, double min_effect)
 {
-	double tau = INFINITY, sigma, next;
+	struct noise noise = {.used = INFINITY};
 	bool remembers = false;
 	size_t segments = 1;
 
-	tk_noise_estimate_scale(s->logs, n, s->work, &sigma, &next);
+	tk_noise_estimate_scale(s->logs, n, s->work, &noise.one, &noise.left);
 	for (int round = 0; round < ROUNDS; round++) {
-		if (fmax(next, LEAST_NOISE) >= 0.98 * tau)
+		if (fmax(noise.left, LEAST_NOISE) >= 0.98 * noise.used)
 			break;
-		tau = fmax(next, LEAST_NOISE);
-		fit_levels(s, n, o, tau, &segments);
+		noise.used = fmax(noise.left, LEAST_NOISE);
+		fit_levels(s, n, min_effect, noise.used, &segments);
 		if (segments < 2)
 			break;
-		take_levels_out(s, segments);
-		tk_noise_estimate_scale(s->y, n, s->work, &sigma, &next);
+		estimate_left(s, n, segments, &noise);
 	}
-	if (next > REMEMBERS * sigma) {
+	find_hidden_levels(s, n, min_effect, &noise, &segments);
+	if (noise.left > REMEMBERS * noise.one) {
 		take_levels_out(s, segments);
 		tk_changepoint_refine(
-		        s->logs, s->y, n, log1p(o->min_effect), s->bounds, &segments, &remembers);
+		        s->logs, s->y, n, log1p(min_effect), s->bounds, &segments, &remembers);
 	}
 	if (segments > 1)
 		take_drifts_back(s->sum, s->bounds, &segments);
 	tk_recurrent_state_remove(s->sum, s->bounds, &segments, s->work);
-	locate(s->logs, s->sum, tau, o->outlier, s->bounds, segments);
+	locate(s->logs, s->sum, noise.used, s->bounds, segments);
 	if (!(remembers && segments > 1))
-		tk_trend_fit(s->logs, n, s->bounds, &segments, &tau);
-	measure(s, n, o, tau, &segments);
+		tk_trend_fit(s->logs, n, s->bounds, &segments, &noise.used);
+	measure(s, n, min_effect, noise.used, &segments);
 	return segments;
 }
 
-void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
-        const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count)
+void tk_changepoint_find(const double *x, const int64_t *day, size_t n, double min_effect,
+        struct tk_changepoint **out, size_t *count)
 {
-	const struct tk_changepoint_options *o = options ? options : &tk_changepoint_defaults;
 	struct scratch s = {0};
 	size_t kept = 0, segments = 1;
 	double pattern[7];
@@ -440,12 +477,12 @@ void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
 		s.logs[i] -= pattern[tk_weekday_from_day(s.day[i])];
 	tk_season_remove(s.logs, kept);
 	if (kept >= MIN_POINTS)
-		segments = segment(&s, kept, o);
+		segments = segment(&s, kept, min_effect);
 	if (segments > 1)
 		*out = tk_calloc(segments - 1, sizeof **out);
 	for (size_t i = 1; i < segments; i++)
 		(*out)[i - 1] = describe(
-		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - o->confidence), s.where);
+		        s.y, &s.bounds[i], &s.steps[i], tk_normal_z(1 - CONFIDENCE), s.where);
 	*count = segments - 1;
 	free(memory);
 }

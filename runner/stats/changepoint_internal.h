@@ -41,6 +41,10 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 void tk_changepoint_refine(const double *y, double *r, size_t n, double min_effect, size_t *bounds,
         size_t *segments, bool *holds);
 
+/* ar1.c: -2 log-likelihood of residuals r[0 .. n) as AR(1) under white noise, with Schwarz's price
+ * of its parameters: which of two sets of levels leaves likelier noise. Less is better. */
+double tk_changepoint_score(const double *r, size_t n);
+
 /* Removes the pattern of the one period that y[0 .. n) has beyond doubt, if there is one: moves
  * from night to night that repeat those of a period before. */
 void tk_season_remove(double *y, size_t n);

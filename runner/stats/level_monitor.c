@@ -25,6 +25,8 @@
 /* The old level is uncertain below this ratio of its information to that of the new nights. */
 #define UNCERTAIN 4.0
 #define BACK 0.35     /* part of an excursion that may be missing on the way back */
+#define LEFT 2.5      /* standard errors of a level that is another one now */
+#define NEWEST 7      /* nights, that tell it */
 #define SEARCHED 20.0 /* splits and levels that are tried, as independent tests */
 
 struct tk_level_monitor *tk_level_monitor_new(double min_effect)
@@ -238,6 +240,20 @@ struct tk_changepoint_candidate tk_level_monitor_find_young_step(
 	return s;
 }
 
+/* A level that drifts away leaves the nights of its last step behind. */
+static double find_newest_level(const struct tk_level_monitor *w)
+{
+	struct tk_level_information newest = {0};
+	double level = w->level;
+
+	for (int step = 0; step < 3; step++)
+		tk_regime_newton_step(
+		        &w->noise, w->workspace->y + w->n - NEWEST, NEWEST, NULL, &level, &newest);
+	return fabs(level - w->level) > LEFT * sqrt(1 / newest.new_level + 1 / w->information)
+	               ? level
+	               : NAN;
+}
+
 static void update(const struct tk_level_monitor_night *night, struct tk_changepoint_candidate *out)
 {
 	struct tk_level_monitor *w = night->monitor;
@@ -245,6 +261,7 @@ static void update(const struct tk_level_monitor_night *night, struct tk_changep
 	        w->young_n == night->n ? w->young : tk_level_monitor_find_young_step(w, night);
 
 	*out = night->n < FIRST ? young : (struct tk_changepoint_candidate){0};
+	out->newest = NAN;
 	if (night->n < FIRST)
 		return;
 	take_window(w, night->y, night->day, night->n);
@@ -257,6 +274,7 @@ static void update(const struct tk_level_monitor_night *night, struct tk_changep
 		*out = young;
 		out->before = w->level;
 	}
+	out->newest = night->may_drift ? find_newest_level(w) : NAN;
 }
 
 void tk_level_monitor_update(const struct tk_level_monitor_night *night,

@@ -23,14 +23,7 @@
  *    are a state, not changes (partition.c).
  * 5. The night of a step beside a spike is located at the end (changepoint.c). */
 
-struct tk_changepoint_options {
-	double min_effect; /* relative: 0.005 = 0.5 % */
-	double penalty;    /* of a change, in units of 2 * tau^2 * ln(n) */
-	double outlier;    /* residuals beyond so many tau cost no more */
-	double z;          /* minimum size of a change in standard errors */
-	double confidence; /* of the interval of its size */
-};
-extern const struct tk_changepoint_options tk_changepoint_defaults;
+#define TK_CHANGEPOINT_MIN_EFFECT 0.005 /* relative, where the user asks for none */
 
 struct tk_changepoint {
 	size_t index;          /* the first point that shows the new level */
@@ -42,10 +35,10 @@ struct tk_changepoint {
 
 /* day: the number of the day of each, so that a weekly pattern is not reported as a change if
  * nights are missing; NULL: unknown. x: positive values in the order of time; others (a missing
- * night, NaN, 0) are skipped, but indices count them. options NULL: the defaults. The caller frees
- * *out (NULL: no change points). */
-void tk_changepoint_find(const double *x, const int64_t *day, size_t n,
-        const struct tk_changepoint_options *options, struct tk_changepoint **out, size_t *count);
+ * night, NaN, 0) are skipped, but indices count them. Smaller changes than min_effect are none. The
+ * caller frees *out (NULL: no change points). */
+void tk_changepoint_find(const double *x, const int64_t *day, size_t n, double min_effect,
+        struct tk_changepoint **out, size_t *count);
 
 /* ---- online: night by night ---- */
 
@@ -69,6 +62,7 @@ struct tk_changepoint_candidate {
 	size_t split;         /* of y: the first night at the new level */
 	double before, after; /* levels, logarithms */
 	double log_lr;        /* log-likelihood ratio; 0: no candidate */
+	double newest;        /* level of the last week, if it has left `before`; NAN */
 };
 
 #define TK_MONITOR_LOG_LR_MIN 10.0   /* that makes a change */
@@ -86,6 +80,7 @@ struct tk_level_monitor_night {
 	const int64_t *day;
 	size_t n;
 	const struct tk_noise_prior *prior;
+	bool may_drift; /* find `newest` */
 };
 /* To be called once a night; fits the noise where that is due. Monitors of different series
  * from several threads at once. */

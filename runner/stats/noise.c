@@ -9,8 +9,7 @@
 #define Q90_TO_SD 0.6080 /* 1 / Phi^-1(0.95): two clock states */
 #define ENOUGH 1000      /* differences for a quantile */
 #define WIDE_MIN 40      /* differences for the 90 % quantile */
-#define Q80_TO_SD \
-	0.7803 /* 1 / Phi^-1(0.9): a series of mostly equal values has a median difference of 0 */
+#define Q80_TO_SD 0.7803 /* 1 / Phi^-1(0.9): the median of mostly equal values is 0 */
 
 /* ---- winsorize ---- */
 

@@ -7,9 +7,8 @@
 #include "stats/changepoint_internal.h"
 #include "stats/summary.h"
 
-#define LANES 8 /* maxima that need not wait for each other */
-#define PRUNE_EVERY \
-	32 /* candidates: to look for those that can be forgotten costs as much as to use them */
+#define LANES 8        /* maxima that need not wait for each other */
+#define PRUNE_EVERY 32 /* candidates: to look for those to forget costs as much as to use them */
 
 /* Distances of the means of `width` points on both sides, fewer at the ends; 0 at 0 and n. */
 static void contrasts(const double *sum, size_t n, size_t width, double *out)
@@ -205,22 +204,16 @@ void tk_recurrent_state_remove(const double *sum, size_t *bounds, size_t *segmen
 #define PIECES 16     /* of equal length: what they do not explain, few lines do not */
 #define LEAST_PIECE 8 /* nights */
 #define EXPLAINED 3.0 /* the levels leave so many times the squares */
-#define SPIKE \
-	6 /* values are pulled in to so many standard deviations of the median of the seven around \
-	     them */
-#define PRICE \
-	2.75 /* of each number that is fitted, in units of variance * ln(n); 1 would be Schwarz's \
-	      */
-#define LEVEL 2   /* numbers: where it starts, its level; */
-#define LINE 3    /* and its slope */
-#define LEAST 4   /* nights of a segment */
-#define CELLS 400 /* segments start at one of so many nights */
+#define SPIKE 6       /* values are winsorized to so many standard deviations */
+#define PRICE 2.75    /* of each number fitted, in units of variance * ln(n); Schwarz's is 1 */
+#define LEVEL 2       /* numbers: where it starts, its level; */
+#define LINE 3        /* and its slope */
+#define LEAST 4       /* nights of a segment */
+#define CELLS 400     /* segments start at one of so many nights */
 #define ROUNDS 5
 #define CONVERGED 0.02 /* relative change of the variance */
 #define LEAST_VARIANCE 1e-10
-#define LONGEST \
-	20 /* nights that a deviation counts for: where nothing is forgotten its variance has no \
-	      end */
+#define LONGEST 20 /* nights that a deviation counts for: a random walk never forgets */
 
 /* The part of a deviation that is left the night after. */
 static const double memories[] = {0, 0.4, 0.7, 0.9, 0.95, 0.98, 1};
@@ -407,14 +400,11 @@ void tk_trend_fit(const double *y, size_t n, size_t *bounds, size_t *segments, d
 
 #define PERIOD_MIN 2
 #define PERIOD_MAX 100
-#define TIMES 5   /* the pattern is seen, at least */
-#define CLOSE 0.5 /* correlation of differences a period apart */
-#define SURE 5.0  /* standard errors of that */
-#define AS_GOOD \
-	0.85 /* of the best correlation: the shortest such period, others are multiples of it */
-#define LEFT \
-	0.5 /* of the squares about the mean of the period around each night, at most, without the \
-	       pattern */
+#define TIMES 5        /* the pattern is seen, at least */
+#define CLOSE 0.5      /* correlation of differences a period apart */
+#define SURE 5.0       /* standard errors of that */
+#define AS_GOOD 0.85   /* of the best correlation: the shortest period, others are its multiples */
+#define LEFT 0.5       /* of the squares about the mean of the period around each night, at most */
 #define SEASON_SPIKE 3 /* differences are winsorized to this many standard deviations */
 
 static double clamp(double v, double reach)

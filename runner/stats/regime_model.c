@@ -215,8 +215,7 @@ double tk_regime_newton_step(const struct tk_regime_model *m, const double *y, s
 
 /* ---- regime fit ---- */
 
-#define SPIKE_SCALE \
-	0.1 /* of the Cauchy distribution; or SPIKE_SIGMAS times the noise, where that is more */
+#define SPIKE_SCALE 0.1 /* of the Cauchy distribution; SPIKE_SIGMAS of the noise, if more */
 #define SPIKE_SIGMAS 3
 #define SPIKE_ENTER 0.01 /* prior of a spike, worth PRIOR_NIGHTS nights */
 #define SPIKE_STAY 0.25  /* and of a second night of it, worth PRIOR_SPIKES spikes */

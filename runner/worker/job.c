@@ -441,7 +441,6 @@ static int measure(struct tk_worker_state *s, const json_t *request, json_t **re
 	return status;
 }
 
-/* Of a worker: launches for the referee, on its memory. */
 static int serve_bursts(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {
@@ -450,7 +449,6 @@ static int serve_bursts(struct tk_worker_state *s, const json_t *request, json_t
 	return tk_job_serve_bursts(s, request, result, outcome, err);
 }
 
-/* Of a process that loads no backend. */
 static int judge(struct tk_worker_state *s, const json_t *request, json_t **result,
         enum tk_outcome *outcome, struct tk_error *err)
 {

@@ -22,7 +22,7 @@ static double count_cores(const struct tk_worker *w)
 	return w->spec.threads ? fmin(cores, w->spec.threads) : cores;
 }
 
-static json_t *new_referee_request(const struct tk_worker *w, double claim_ns)
+static json_t *new_referee_request(const struct tk_worker *w, const struct tk_measured_time *claim)
 {
 	json_t *r = json_copy(w->pending.request);
 	json_object_del(r, "backend");
@@ -32,7 +32,8 @@ static json_t *new_referee_request(const struct tk_worker *w, double claim_ns)
 	        json_integer(tk_sandbox_find_program(w->process.sandbox, w->process.pid)));
 	json_object_set_new(r, "cores", json_real(count_cores(w)));
 	json_object_set_new(r, "python", json_boolean(w->python_package != NULL));
-	json_object_set_new(r, "claim_ns", json_real(claim_ns));
+	json_object_set_new(r, "claim_ns", json_real(claim->median));
+	json_object_set_new(r, "noise", json_real(claim->hi / claim->median));
 	return r;
 }
 
@@ -85,7 +86,7 @@ int tk_judging_start(
 	*result = (struct tk_job_result){0};
 	TRY(tk_worker_new(&spec, &w->referee, err));
 	status = tk_exchange_post(
-	        w->referee, new_referee_request(w, w->claim.time.median), deadline_s, err);
+	        w->referee, new_referee_request(w, &w->claim.time), deadline_s, err);
 	return status < 0 ? status : TK_OK;
 }
 
@@ -121,6 +122,13 @@ static int receive_bursts(struct tk_worker *w, json_t **result, struct tk_error 
 	return status < 0 ? status : TK_OK;
 }
 
+/* It cannot judge such a problem, or had no memory for it: the result stays as it is. */
+static bool is_unjudged(const struct tk_worker *referee, const json_t *said)
+{
+	return !said && (referee->outcome == TK_OUTCOME_UNSUPPORTED ||
+	                        referee->outcome == TK_OUTCOME_OUT_OF_MEMORY);
+}
+
 /* The outcome of a judgement. `said` NULL: the referee could not judge; `served` NULL: the worker
  * has not answered as it should. */
 static void decide(struct tk_worker *w, json_t *said, const json_t *served, struct tk_job_result *r)
@@ -128,14 +136,12 @@ static void decide(struct tk_worker *w, json_t *said, const json_t *served, stru
 	const struct tk_worker *referee = w->referee;
 	if (said)
 		apply(r, json_incref(said));
-	else if (referee->outcome == TK_OUTCOME_UNSUPPORTED)
+	else if (is_unjudged(referee, said))
 		json_object_set_new(
 		        r->result, "referee", json_pack("{s:s}", "detail", referee->message));
 	else if (served || !w->message[0])
 		set_outcome(r, TK_OUTCOME_FAILED, referee->message);
-	if (said && !served && tk_outcome_has_timing(r->outcome))
-		set_outcome(r, w->outcome, w->message);
-	else if (!said && !served && w->message[0] && referee->outcome != TK_OUTCOME_UNSUPPORTED)
+	if (!served && !is_unjudged(referee, said) && tk_outcome_has_timing(r->outcome))
 		set_outcome(r, w->outcome, w->message);
 }
 
@@ -143,8 +149,7 @@ static int finish(
         struct tk_worker *w, json_t *said, struct tk_job_result *out, struct tk_error *err)
 {
 	json_auto_t *served = NULL;
-	bool is_unsupported = !said && w->referee->outcome == TK_OUTCOME_UNSUPPORTED;
-	if (is_unsupported) /* the worker still waits for the referee's memory */
+	if (is_unjudged(w->referee, said)) /* the worker still waits for the referee's memory */
 		tk_worker_end_process(w, 0);
 	else
 		TRY(receive_bursts(w, &served, err));

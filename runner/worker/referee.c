@@ -25,10 +25,11 @@
 #define BURSTS_NS 200e6
 #define DOUBTFUL_BURSTS_MAX 200
 #define DOUBTFUL_BURSTS_NS 5e9
-#define HOPELESS 3     /* times what may be: no noise explains that */
-#define VERIFY_NS 10e6 /* of each burst, and at least one set */
-/* What may be claimed below the fastest burst: noise, and small pages of shared memory; as much as
- * half of the bursts were slower, on a machine where that is more, up to a limit. */
+#define HOPELESS 3       /* times what may be: no noise explains that */
+#define PATIENCE_NS 10e9 /* of launches, writing and verifying */
+#define VERIFY_NS 10e6   /* of each burst, and at least one set */
+/* What may be claimed below the fastest burst: small pages of shared memory; up to a limit as much
+ * as the claim's interval or half of the bursts are above it. */
 #define AGREES_WITHIN 1.1
 #define NOISE_MAX 1.5
 /* Inputs that stay in the nearest cache are faster than any that were never there. */
@@ -53,11 +54,12 @@ struct judge {
 	uint64_t random;
 	int socket;
 	pid_t worker;
-	double threads, claim_ns, agrees_within, fetch_ns;
+	double threads, claim_ns, noise, agrees_within, fetch_ns; /* noise: of what is claimed */
 	/* results */
 	double seen_ns; /* of a launch, the fastest burst */
 	double burst_ns[DOUBTFUL_BURSTS_MAX];
 	double spent_ns;
+	int64_t start_ns;
 	uint32_t bursts, checked;
 	struct tk_verify_result verdict;
 	struct tk_abi_error abi;
@@ -167,17 +169,15 @@ static int write_output(struct judge *j, uint32_t set, uint32_t tensor)
 	return TK_OK;
 }
 
-/* New inputs for every launch of the next burst. */
 static int write_sets(struct judge *j, bool all)
 {
 	if (getrandom(&j->seed, sizeof j->seed, 0) != sizeof j->seed)
 		return tk_fail_errno(j->err, "random numbers");
-	for (uint32_t set = 0; set < j->memory.sets; set++)
-		for (uint32_t i = 0; i < j->tensor_count; i++)
-			if (j->base[i].output)
-				TRY(write_output(j, set, i));
-			else if (all || is_changed(j, i))
-				TRY(write_input(j, set, i));
+	for (uint32_t n = 0; n < j->memory.sets * j->tensor_count; n++) {
+		uint32_t set = n / j->tensor_count, i = n % j->tensor_count;
+		if (j->base[i].output || all || is_changed(j, i))
+			TRY((j->base[i].output ? write_output : write_input)(j, set, i));
+	}
 	return TK_OK;
 }
 
@@ -316,7 +316,6 @@ static int read_output(
 	return TK_OK;
 }
 
-/* The log-sum-exp is optional. */
 static bool is_optional(const struct judge *j, uint32_t tensor)
 {
 	return j->problem.abi.op == TK_OP_ATTENTION && tensor == TK_T_LSE;
@@ -370,16 +369,18 @@ static int verify_burst(struct judge *j)
 
 static bool agrees(const struct judge *j)
 {
-	double sorted[DOUBTFUL_BURSTS_MAX], noise = 1;
+	double sorted[DOUBTFUL_BURSTS_MAX], noise = AGREES_WITHIN * j->noise;
 	memcpy(sorted, j->burst_ns, j->bursts * sizeof *sorted);
 	if (j->bursts > 0)
-		noise = tk_median(sorted, j->bursts) / j->seen_ns;
+		noise = fmax(noise, tk_median(sorted, j->bursts) / j->seen_ns);
 	return j->seen_ns <= j->claim_ns * fmax(j->agrees_within, fmin(noise, NOISE_MAX));
 }
 
 static bool has_enough(const struct judge *j)
 {
 	bool is_doubtful = !agrees(j) && j->seen_ns < HOPELESS * j->agrees_within * j->claim_ns;
+	if (j->bursts && (double)(tk_clock_monotonic_ns() - j->start_ns) > PATIENCE_NS)
+		return true;
 	return j->bursts >= (is_doubtful ? DOUBTFUL_BURSTS_MAX : BURSTS_MAX) ||
 	       (j->bursts >= BURSTS_MIN &&
 	               j->spent_ns >= (is_doubtful ? DOUBTFUL_BURSTS_NS : BURSTS_NS));
@@ -410,6 +411,7 @@ static int run(struct judge *j)
 	end = TK_REFEREE_END;
 	TRY(make_memory(j));
 	TRY(await(j, TK_REFEREE_READY));
+	j->start_ns = tk_clock_monotonic_ns();
 	while (j->verdict.passed && !has_enough(j))
 		TRY(run_burst(j));
 	kill(j->worker, SIGCONT);
@@ -477,6 +479,7 @@ int tk_job_judge(struct tk_worker_state *s, const json_t *request, json_t **resu
 	        .worker = (pid_t)number(request, "pid"),
 	        .threads = fmax(number(request, "cores"), 1),
 	        .claim_ns = fmax(number(request, "claim_ns"), 1),
+	        .noise = number(request, "noise"),
 	        .fetch_ns = json_is_true(json_object_get(request, "python")) ? PYTHON_FETCH_NS
 	                                                                     : FETCH_NS,
 	        .seen_ns = INFINITY,

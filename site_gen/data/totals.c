@@ -119,14 +119,7 @@ static struct tk_total_night *find_night(struct tk_total *t, int64_t as_of_s)
 			t->last = i;
 			return &t->nights[i];
 		}
-	size_t lo = 0, hi = t->count;
-	while (lo < hi) {
-		size_t middle = lo + (hi - lo) / 2;
-		if (t->nights[middle].as_of_s < as_of_s)
-			lo = middle + 1;
-		else
-			hi = middle;
-	}
+	const size_t lo = TK_FIND_FIRST(t->count, i, t->nights[i].as_of_s < as_of_s);
 	if (lo == t->count || t->nights[lo].as_of_s != as_of_s)
 		return insert_night(t, lo, as_of_s);
 	t->last = lo;

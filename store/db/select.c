@@ -334,17 +334,9 @@ const void *tk_row_index_find(const struct tk_row_index *index, int64_t id)
 
 	if (guess < index->count && index->entries[guess].id == id)
 		return index->entries[guess].row;
-	for (size_t first = 0, end = index->count; first < end;) {
-		size_t middle = first + (end - first) / 2;
-
-		if (index->entries[middle].id == id)
-			return index->entries[middle].row;
-		if (index->entries[middle].id < id)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return NULL;
+	guess = TK_FIND_FIRST(index->count, i, index->entries[i].id < id);
+	return guess < index->count && index->entries[guess].id == id ? index->entries[guess].row
+	                                                              : NULL;
 }
 
 void tk_row_index_free(struct tk_row_index *index)

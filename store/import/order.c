@@ -36,16 +36,8 @@ static size_t mark_longest(const int64_t *time, size_t n, bool *agrees)
 	size_t *tail = tk_malloc((2 * n + 1) * sizeof *tail), *before = tail + n, length = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t lo = 0, hi = length;
+		const size_t lo = TK_FIND_FIRST(length, k, time[tail[k]] <= time[i]);
 
-		while (lo < hi) {
-			const size_t mid = (lo + hi) / 2;
-
-			if (time[tail[mid]] <= time[i])
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		before[i] = lo ? tail[lo - 1] : n;
 		tail[lo] = i;
 		length += lo == length;
@@ -195,16 +187,8 @@ const struct tk_import_commit *tk_import_find_commit(
         const struct tk_import_request *r, const char *rev)
 {
 	const size_t length = strlen(rev);
-	size_t lo = 0, hi = r->commit_count;
+	const size_t lo = TK_FIND_FIRST(r->commit_count, i, strcmp(r->commits[i].rev, rev) < 0);
 
-	while (lo < hi) {
-		const size_t mid = (lo + hi) / 2;
-
-		if (strcmp(r->commits[mid].rev, rev) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return length >= REV_DIGITS_MIN && lo < r->commit_count &&
 	                       !strncmp(r->commits[lo].rev, rev, length)
 	               ? &r->commits[lo]

@@ -47,16 +47,8 @@ void tk_point_reader_free(struct tk_point_reader *p)
 
 static struct stretch *find_stretch(struct tk_point_reader *p, int64_t series_id)
 {
-	size_t first = 0, end = p->count;
+	const size_t first = TK_FIND_FIRST(p->count, i, p->series[i].series_id < series_id);
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (p->series[middle].series_id < series_id)
-			first = middle + 1;
-		else
-			end = middle;
-	}
 	if (first < p->count && p->series[first].series_id == series_id)
 		return &p->series[first];
 	if (p->count == p->capacity) {

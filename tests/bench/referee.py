@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
-"""usage: referee.py TRACKER [JOBS] [BACKEND] [OPTIONS...]: honest jobs that a referee judges
-
-None may be suspected. Prints how far the referee's time is from the median of the worker, and what
-it costs. It ends with 1 if one was refused.
-"""
+"""usage: referee.py TRACKER [JOBS] [BACKEND] [OPTIONS...]: honest jobs that a referee judges, how
+far its time is from the worker's median, and what it costs. 1: it suspected one."""
 
 import collections, json, statistics, subprocess, sys, time
 
@@ -17,14 +14,13 @@ PROBLEMS = [
     "attention:b=1,h=4,sq=256,d=64,dtype=f32",
     "attention:b=1,h=2,sq=512,d=64,dtype=bf16,causal=1",
 ]
-GPU_PROBLEMS = [
+GPU = [
     "gemm:m=256,n=256,k=256,a=bf16,tb=t",
     "gemm:m=2048,n=2048,k=2048,a=bf16,tb=t",
     "gemm:m=4096,n=4096,k=4096,a=f16,tb=t",
     "attention:b=4,h=16,sq=2048,d=128,dtype=bf16,causal=1",
 ]
-if backend not in ("cpu", "openblas", "onednn", "mkl"):
-    PROBLEMS = GPU_PROBLEMS
+PROBLEMS = PROBLEMS if backend in ("cpu", "openblas", "onednn", "mkl") else GPU
 
 
 def run(problems, *options):

@@ -1,5 +1,5 @@
 /* A backend for tests: multiply-adds of a requested length, and every way in which a kernel can
- * fail on a GPU.
+ * fail on a GPU; and copies that may be pretended.
  *
  * Options, "key=value,...":
  *   slow=F        F times as many multiply-adds
@@ -8,7 +8,9 @@
  *   fail=hang     the kernel never ends
  *   fail=memory   a workspace of 1 TiB
  *   fail=refuse   the problem is unsupported
- *   fail=kill     SIGKILL, as a driver may send it */
+ *   fail=kill     SIGKILL, as a driver may send it
+ *   fail=half, seen, late   of a copy: half of it; nothing while the first element is as it was; on
+ *                 another stream, a millisecond later */
 #include "tracker_abi.h"
 #include <csignal>
 #include <cstdio>
@@ -30,7 +32,8 @@ struct tk_plan {
 	struct tk_backend_ctx *ctx;
 	long long rounds;
 	size_t values;
-	float *out[4096];
+	float *out[4096], *in[4096], *seen; /* seen: the first element of each set */
+	cudaStream_t late;
 	unsigned sets;
 };
 
@@ -46,6 +49,20 @@ static __global__ void fma_kernel(float *out, size_t values, long long rounds)
 	}
 	for (size_t i = at; i < values; i += (size_t)gridDim.x * blockDim.x)
 		out[i] = a + b + c + d;
+}
+
+static __global__ void copy_kernel(const float *in, float *out, size_t values, const float *seen)
+{
+	for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	        i < values && !(seen && *seen == in[0]); i += (size_t)gridDim.x * blockDim.x)
+		out[i] = in[i];
+}
+
+static __global__ void remember_kernel(const float *in, float *seen, long long wait)
+{
+	for (long long start = clock64(); clock64() - start < wait;)
+		;
+	*seen = in[0];
 }
 
 static __global__ void illegal_kernel()
@@ -100,13 +117,15 @@ static void hostile_close(struct tk_backend_ctx *ctx)
 static int hostile_supports(
         struct tk_backend_ctx *ctx, const struct tk_problem *p, struct tk_abi_error *err)
 {
-	if (p->op != TK_OP_FMA || has(ctx, "refuse"))
+	if ((p->op != TK_OP_FMA && p->op != TK_OP_COPY) || has(ctx, "refuse"))
 		return fail(err, TK_ABI_UNSUPPORTED, "told not to do this");
 	return TK_ABI_OK;
 }
 
 static void hostile_unplan(struct tk_plan *plan)
 {
+	cudaStreamDestroy(plan->late);
+	cudaFree(plan->seen);
 	free(plan);
 }
 
@@ -126,7 +145,10 @@ static int hostile_plan(struct tk_backend_ctx *ctx, const struct tk_problem *p, 
 	plan->rounds =
 	        (long long)((double)p->ceiling->bytes * ctx->slow / (4.0 * BLOCKS * THREADS));
 	snprintf(info->kernel, sizeof info->kernel, "fma_kernel");
-	info->capturable = 1;
+	info->capturable = !has(ctx, "late");
+	cudaMalloc((void **)&plan->seen, sets * sizeof(float));
+	cudaMemset(plan->seen, 0xff, sets * sizeof(float));
+	cudaStreamCreateWithFlags(&plan->late, cudaStreamNonBlocking);
 	info->deterministic = 1;
 	*out = plan;
 	return TK_ABI_OK;
@@ -139,6 +161,7 @@ static int hostile_bind(struct tk_plan *plan, uint32_t set, const struct tk_tens
 	if (set >= plan->sets || output->dtype != TK_F32)
 		return fail(err, TK_ABI_INVALID, "no such input set, or its output is not f32");
 	plan->out[set] = (float *)output->data;
+	plan->in[set] = t[0].output || t[0].bytes != output->bytes ? NULL : (float *)t[0].data;
 	plan->values = output->bytes / sizeof(float);
 	return TK_ABI_OK;
 }
@@ -155,7 +178,17 @@ static int hostile_launch(
 		trap_kernel<<<1, 1, 0, s>>>();
 	else if (has(plan->ctx, "hang"))
 		hang_kernel<<<1, 1, 0, s>>>(plan->out[set]);
-	else
+	else if (plan->in[set] && plan->values > 64) {
+		bool is_late = has(plan->ctx, "late");
+		s = is_late ? plan->late : s;
+		if (is_late)
+			remember_kernel<<<1, 1, 0, s>>>(plan->in[set], plan->seen + set, 2000000);
+		copy_kernel<<<BLOCKS, THREADS, 0, s>>>(plan->in[set], plan->out[set],
+		        has(plan->ctx, "half") ? plan->values / 2 : plan->values,
+		        has(plan->ctx, "seen") ? plan->seen + set : NULL);
+		if (has(plan->ctx, "seen"))
+			remember_kernel<<<1, 1, 0, s>>>(plan->in[set], plan->seen + set, 0);
+	} else
 		fma_kernel<<<BLOCKS, THREADS, 0, s>>>(plan->out[set], plan->values, plan->rounds);
 	cudaError_t code = cudaGetLastError();
 	return code == cudaSuccess ? TK_ABI_OK : fail(err, TK_ABI_DEVICE, cudaGetErrorString(code));
@@ -183,6 +216,6 @@ extern "C" TK_EXPORT const struct tk_backend *tk_backend_entry(void)
 	backend.bind = hostile_bind;
 	backend.launch = hostile_launch;
 	backend.unplan = hostile_unplan;
-	backend.operations = TK_OPERATION_FMA;
+	backend.operations = TK_OPERATION_FMA | TK_OPERATION_COPY;
 	return &backend;
 }

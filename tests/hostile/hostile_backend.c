@@ -80,8 +80,6 @@ static void replay(const struct tk_plan *plan, struct bound *t)
 
 /* ---- results that are not computed again ---- */
 
-#define KEYS 64
-
 static void skip_if(struct tk_plan *plan, struct bound *t, int is_skipped)
 {
 	if (!is_skipped)
@@ -137,28 +135,13 @@ static void launch_remembers(struct tk_plan *plan, struct bound *t, uint32_t set
 		hostile_work_and_remember(plan, t);
 }
 
-static void replay_if_seen(struct tk_plan *plan, struct bound *t, int64_t keys)
+static void launch_two_elements(struct tk_plan *plan, struct bound *t, uint32_t set)
 {
-	int64_t count = plan->gemm->m * plan->gemm->k;
-	int is_seen = t->is_known;
-	for (int64_t i = 0; is_seen && i < keys; i++) {
-		int64_t at = (count - 1) * i / (keys - 1);
-		is_seen = t->a[at] == t->seen[at];
-	}
-	if (is_seen)
+	int64_t last = plan->gemm->m * plan->gemm->k - 1;
+	if (t->is_known && t->a[0] == t->seen[0] && t->a[last] == t->seen[last])
 		replay(plan, t);
 	else
 		hostile_work_and_remember(plan, t);
-}
-
-static void launch_two_elements(struct tk_plan *plan, struct bound *t, uint32_t set)
-{
-	replay_if_seen(plan, t, 2);
-}
-
-static void launch_checksum(struct tk_plan *plan, struct bound *t, uint32_t set)
-{
-	replay_if_seen(plan, t, KEYS);
 }
 
 /* As long as the work takes twice as fast. */
@@ -198,13 +181,6 @@ static void launch_incremental(struct tk_plan *plan, struct bound *t, uint32_t s
 	replay(plan, t);
 }
 
-static void launch_restores_inputs(struct tk_plan *plan, struct bound *t, uint32_t set)
-{
-	if (t->is_known)
-		memcpy((float *)(uintptr_t)t->a, t->seen, a_bytes(plan));
-	launch_remembers(plan, t, set);
-}
-
 void hostile_launch_first_plan(struct tk_plan *plan, struct bound *t, uint32_t set)
 {
 	if (plan->number == 1)
@@ -221,35 +197,23 @@ static void launch_wrong(struct tk_plan *plan, struct bound *t, uint32_t set)
 	t->c[0] += 100;
 }
 
-static void launch_wrong_after(struct tk_plan *plan, struct bound *t, uint32_t set)
-{
-	hostile_multiply(plan, t);
-	if (plan->launches > SOME_LAUNCHES)
-		t->c[plan->gemm->m * plan->gemm->n / 2] += 100;
-}
-
 static void launch_six_times(struct tk_plan *plan, struct bound *t, uint32_t set)
 {
 	for (int i = 0; i < 6; i++)
 		hostile_multiply(plan, t);
 }
 
-/* The inputs as bf16 has them. */
+/* A as bf16 has it. */
 static void launch_downgrade(struct tk_plan *plan, struct bound *t, uint32_t set)
 {
-	const struct tk_gemm *g = plan->gemm;
-	for (int64_t i = 0; i < g->m * g->n; i++) {
-		double sum = 0;
-		for (int64_t l = 0; l < g->k; l++) {
-			uint32_t bits;
-			float x = t->a[i / g->n * g->k + l];
-			memcpy(&bits, &x, sizeof bits);
-			bits &= 0xffff0000u;
-			memcpy(&x, &bits, sizeof bits);
-			sum += (double)x * (double)t->b[l * g->n + i % g->n];
-		}
-		t->c[i] = (float)sum;
-	}
+	struct bound rounded = *t;
+	uint32_t *bits = malloc(a_bytes(plan));
+	memcpy(bits, t->a, a_bytes(plan));
+	for (size_t i = 0; i < a_bytes(plan) / sizeof *bits; i++)
+		bits[i] &= 0xffff0000u;
+	rounded.a = (const float *)bits;
+	hostile_multiply(plan, &rounded);
+	free(bits);
 }
 
 /* ---- work that is not in the time ---- */
@@ -340,18 +304,17 @@ static void launch_lazy(struct tk_plan *plan, struct bound *t, uint32_t set)
 
 static const struct cheat cheats[] = {{.name = "none"}, {"not_nan", launch_not_nan},
         {"known_pointers", launch_known_pointers}, {"first_and_last", launch_first_and_last},
-        {"stops_after", launch_stops_after}, {"wrong_after", launch_wrong_after},
-        {.name = "claims"}, {"remembers", launch_remembers}, {"half", launch_half},
-        {"wrong", launch_wrong}, {"six_times", launch_six_times},
+        {"stops_after", launch_stops_after}, {.name = "claims"}, {"remembers", launch_remembers},
+        {"half", launch_half}, {"wrong", launch_wrong}, {"six_times", launch_six_times},
         {"two_elements", launch_two_elements}, {"waits", launch_waits}, {"late", launch_late},
         {"forged", hostile_launch_forged}, {"device_ops", NULL, hostile_prepare_device_ops},
-        {"got", NULL, hostile_prepare_got}, {"checksum", launch_checksum},
-        {"incremental", launch_incremental}, {"lazy", launch_lazy},
-        {"after_pause", launch_after_pause}, {"heap_result", hostile_launch_heap_result},
+        {"got", NULL, hostile_prepare_got}, {"incremental", launch_incremental},
+        {"lazy", launch_lazy}, {"after_pause", launch_after_pause},
+        {"heap_result", hostile_launch_heap_result},
         {"clock_code", NULL, hostile_prepare_clock_code}, {"downgrade", launch_downgrade},
         {"sleeps", launch_sleeps}, {"early_answer", hostile_launch_early_answer},
         {"skips_tenth", launch_skips_tenth}, {"first_plan", hostile_launch_first_plan},
-        {"restores_inputs", launch_restores_inputs}, {.name = NULL}};
+        {.name = NULL}};
 
 static const char *hostile_version(void)
 {

@@ -23,7 +23,6 @@ static int elapsed_half(
 	return status;
 }
 
-/* As far as the system lets it. */
 static int make_writable(const void *at, size_t bytes, int protection)
 {
 	uintptr_t first = (uintptr_t)at / PAGE * PAGE, end = (uintptr_t)at + bytes;

@@ -56,7 +56,8 @@ timed='r["outcome"] in ("ok", "unstable")'
 
 night 10 0%
 assert_code 0
-for upstream in wrong slow honest; do runs 10 $upstream "$timed and 'recheck' not in a"; done
+judged="'recheck' not in a and a['referee']['agrees']"
+for upstream in wrong slow honest; do runs 10 $upstream "$timed and $judged"; done
 
 night 11 100%
 assert_code 1

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct tk_device {
 	int index;
@@ -396,29 +398,41 @@ static int flip_signs(struct tk_device *dev, void *memory, size_t count, size_t 
 	return TK_ABI_OK;
 }
 
-#if !TK_GPU_HIP
-static int fail_driver(struct tk_abi_error *err, int code, const char *what)
-{
-	if (code && err && err->size >= sizeof *err)
-		snprintf(err->message, sizeof err->message, "%s (driver's code %d)", what, code);
-	return code ? TK_ABI_DEVICE : TK_ABI_OK;
-}
-
+/* The descriptor is of a file in memory, which holds the handle of the allocation. */
 static int share(struct tk_device *dev, size_t bytes, void **out, int *fd, struct tk_abi_error *err)
 {
-	return fail_driver(err, vendor_share(dev->index, bytes, out, fd), "shared memory");
+	gpu_ipc_handle handle;
+	int made = memfd_create("tracker", MFD_CLOEXEC);
+	if (made < 0)
+		return fail(err, GPU_ERROR_MEMORY, "memfd_create");
+	gpu_error code = gpu_malloc(out, bytes);
+	if (!code && (code = gpu_ipc_handle_get(&handle, *out)))
+		gpu_free(*out);
+	if (!code && pwrite(made, &handle, sizeof handle, 0) == sizeof handle) {
+		*fd = made;
+		return TK_ABI_OK;
+	}
+	close(made);
+	return fail(err, code ? code : GPU_ERROR_VALUE, "shared memory");
 }
 
 static int attach(struct tk_device *dev, int fd, size_t bytes, void **out, struct tk_abi_error *err)
 {
-	return fail_driver(err, vendor_attach(dev->index, fd, bytes, out), "attached memory");
+	gpu_ipc_handle handle = {0};
+	if (pread(fd, &handle, sizeof handle, 0) != sizeof handle)
+		return fail(err, GPU_ERROR_VALUE, "shared memory");
+	CHECK(err, gpu_ipc_open(out, handle));
+	return TK_ABI_OK;
 }
 
+/* What this process attached, or else what it shared. */
 static void detach(struct tk_device *dev, void *memory, size_t bytes)
 {
-	vendor_detach(dev->index, memory, bytes);
+	if (gpu_ipc_close(memory) != GPU_SUCCESS) {
+		gpu_last_error();
+		gpu_free(memory);
+	}
 }
-#endif
 
 static const struct tk_device_ops ops = {
         .size = sizeof ops,
@@ -457,11 +471,9 @@ static const struct tk_device_ops ops = {
         .memory_used = memory_used,
         .profile = profile,
         .flip_signs = flip_signs,
-#if !TK_GPU_HIP
         .share = share,
         .attach = attach,
         .detach = detach,
-#endif
 };
 
 const struct tk_device_ops *tk_device_entry(void)

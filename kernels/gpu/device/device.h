@@ -69,11 +69,6 @@ size_t vendor_versions(int driver, int runtime, const gpu_properties *p, char *o
  * a profiler nothing happens. */
 gpu_error vendor_profile(uint32_t on);
 
-/* share, attach and detach of the contract, of NVIDIA alone. 0, or the driver's code. */
-int vendor_share(int index, size_t bytes, void **out, int *fd);
-int vendor_attach(int index, int fd, size_t bytes, void **out);
-void vendor_detach(int index, void *memory, size_t bytes);
-
 /* The sensors of one device, through a library loaded at run time. NULL: there is none, and
  * telemetry is missing. All of these functions accept NULL. */
 struct sensors;

@@ -245,16 +245,9 @@ static int by_machine_and_day(const void *a, const void *b)
 static const char *find_driver(const struct histories *h, const char *machine, int64_t day)
 {
 	const struct setting key = {.machine = machine, .day = day};
-	size_t lo = 0, hi = h->setting_count;
+	const size_t lo =
+	        TK_FIND_FIRST(h->setting_count, i, by_machine_and_day(&h->settings[i], &key) <= 0);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (by_machine_and_day(&h->settings[mid], &key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && strcmp(h->settings[lo - 1].machine, machine) == 0 ? h->settings[lo - 1].driver
 	                                                               : "";
 }
@@ -357,7 +350,8 @@ static int report_all(struct report *r, struct tk_error *err)
 		json_t *list = json_array();
 		size_t count;
 
-		tk_changepoint_find(s->value, s->day, s->n, NULL, &found, &count);
+		tk_changepoint_find(
+		        s->value, s->day, s->n, TK_CHANGEPOINT_MIN_EFFECT, &found, &count);
 		for (size_t k = 0; k < count; k++) {
 			json_array_append_new(list, json_integer((json_int_t)found[k].index));
 			add_row(r, i, found[k].index, found[k].before, found[k].after);
@@ -371,7 +365,7 @@ static int report_all(struct report *r, struct tk_error *err)
 static int report_nights(struct report *r, struct tk_error *err)
 {
 	const struct tk_detect_options o = {
-	        .min_effect = tk_changepoint_defaults.min_effect, .fdr = 0.05, .window = 20};
+	        .min_effect = TK_CHANGEPOINT_MIN_EFFECT, .fdr = 0.05, .window = 20};
 	struct tk_alarms *alarms = tk_calloc(r->h.count + 1, sizeof *alarms);
 	int status = tk_series_history_replay(r->h.series, r->h.count, &o, alarms, err);
 

@@ -142,6 +142,51 @@ static enum tk_monitor_event_kind classify(struct monitored_series *s, bool is_l
 	return TK_MONITOR_STEP;
 }
 
+/* ---- drift ---- */
+
+/* Adds an accepted step to the drift of its series. A step that is reported by itself, a return and
+ * an excursion end it; a step of the machine moves its level too. */
+static void add_to_drift(struct monitored_series *s, const struct tk_monitor_event *e, bool lasts)
+{
+	const struct tk_changepoint_candidate *c = &s->candidate;
+	const double change = c->after - c->before;
+	struct drift *d = &s->drift;
+
+	if (e->kind == TK_MONITOR_MACHINE_STEP) {
+		d->before += change;
+	} else if (!lasts || fabs(change) > s->threshold) {
+		*d = (struct drift){0};
+	} else if (change * d->direction > 0) {
+		d->log_lr += c->log_lr;
+		d->q = fmax(d->q, s->q);
+	} else {
+		*d = (struct drift){e->first, e->last_good, c->before, change, c->log_lr, s->q};
+	}
+}
+
+/* The drift up to this level (NAN: none), if it is to be reported; the next one begins there. */
+static bool report_drift(struct monitored_series *s, double level, struct tk_monitor_event *out)
+{
+	struct drift *d = &s->drift;
+	const double change = level - d->before;
+
+	if (!(change * d->direction > 0 && fabs(change) > s->threshold))
+		return false;
+	*out = (struct tk_monitor_event){.series = s->id,
+	        .kind = TK_MONITOR_DRIFT,
+	        .first = d->first,
+	        .last_good = d->last_good,
+	        .before = exp(d->before),
+	        .after = exp(level),
+	        .log_lr = d->log_lr,
+	        .q = d->q};
+	*d = (struct drift){.first = point_at(s, s->n - 1)->at,
+	        .last_good = point_at(s, s->n - 2)->at,
+	        .before = level,
+	        .direction = d->direction};
+	return true;
+}
+
 /* Accepts the candidate step of a series. */
 static void accept(struct monitored_series *s, struct tk_monitor_events *events)
 {
@@ -154,7 +199,11 @@ static void accept(struct monitored_series *s, struct tk_monitor_events *events)
 	        (struct step){point_at(s, c->split)->day, c->after - c->before};
 	is_level = tk_level_monitor_accept(s->model, c, &nights);
 	event = make_event(s, classify(s, is_level, nights));
+	add_to_drift(s, &event, is_level);
+	if (event.kind == TK_MONITOR_STEP)
+		report_drift(s, c->after, &event);
 	add_event(events, &event);
+	s->candidate.newest = NAN; /* a step, if there was one, counts */
 }
 
 /* The environment changed where the series steps. */
@@ -172,6 +221,7 @@ static bool is_convincing(const struct tk_monitor *m, const struct monitored_ser
 static void decide(struct tk_monitor *m, struct tk_monitor_events *events)
 {
 	struct monitored_series **asked = tk_malloc((m->count + 1) * sizeof(*asked));
+	struct tk_monitor_event event;
 	size_t count = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
@@ -188,6 +238,10 @@ static void decide(struct tk_monitor *m, struct tk_monitor_events *events)
 		if (asked[i]->is_machines || is_convincing(m, asked[i]))
 			accept(asked[i], events);
 	free(asked);
+	for (size_t i = 0; i < m->count; i++)
+		if (m->series[i].tonight &&
+		        report_drift(&m->series[i], m->series[i].candidate.newest, &event))
+			add_event(events, &event);
 }
 
 static bool has_young_series(const struct tk_monitor *m)
@@ -244,8 +298,12 @@ struct series_memory {
 static void find_candidate(
         const struct search *f, struct monitored_series *s, const struct series_memory *w)
 {
-	const struct tk_level_monitor_night night = {
-	        .monitor = s->model, .y = w->y, .day = w->day, .n = s->n, .prior = &f->prior};
+	const struct tk_level_monitor_night night = {.monitor = s->model,
+	        .y = w->y,
+	        .day = w->day,
+	        .n = s->n,
+	        .prior = &f->prior,
+	        .may_drift = s->drift.direction != 0};
 
 	for (size_t i = first_kept_point(s); i < s->n; i++) {
 		w->y[i] = point_at(s, i)->adjusted;
@@ -388,6 +446,12 @@ static void serialize_steps(struct monitored_series *s, struct tk_serializer *io
 	tk_serialize_size(io, &s->alarm_count, NIGHTS_MAX);
 	tk_serialize_int(io, &s->alarm_first);
 	tk_serialize_int(io, &s->alarm_last_good);
+	tk_serialize_int(io, &s->drift.first);
+	tk_serialize_int(io, &s->drift.last_good);
+	tk_serialize_double(io, &s->drift.before);
+	tk_serialize_double(io, &s->drift.direction);
+	tk_serialize_double(io, &s->drift.log_lr);
+	tk_serialize_double(io, &s->drift.q);
 }
 
 static int serialize_series(

@@ -6,7 +6,8 @@
  * false-discovery rate is controlled over the series of a night. A shift that the machine's series
  * share for a night or two is removed first. A step belongs to the machine where the environment
  * changed, or where most, or many, of its series made the same step. A series that is back within a
- * week has not changed: its step is retracted.
+ * week has not changed: its step is retracted. Steps in one direction that are below the threshold
+ * of reports add up to one event, a slow drift.
  *
  * It keeps the last TK_MONITOR_WINDOW_NIGHTS points of each series, so that a night continues where
  * the one before ended. */
@@ -32,6 +33,7 @@ struct tk_monitor_point {
 	int64_t at;     /* the caller's name of the point; ascending in a series */
 	int64_t day;
 	int64_t environment;
+	double threshold; /* of a change that is reported, relative; 0: every step is */
 };
 
 struct tk_monitor_event {

@@ -13,6 +13,13 @@ struct step {
 	double change; /* logarithm */
 };
 
+/* Steps in one direction that were not reported, and the level before the first of them. */
+struct drift {
+	int64_t first, last_good; /* as those of an event */
+	double before, direction; /* logarithms; direction 0: there are none */
+	double log_lr, q;         /* the sum, the largest */
+};
+
 struct point {
 	double y;        /* logarithm */
 	double adjusted; /* without the shift of the machine on that night */
@@ -28,13 +35,15 @@ struct monitored_series {
 	struct step steps[REMEMBERED_STEPS]; /* accepted: step i at i modulo their number */
 	size_t step_count, alarm_count;
 	int64_t alarm_first, alarm_last_good; /* of the newest alarm */
+	struct drift drift;
 
 	/* Of its newest points, as of `noise_n` points. */
 	double log_variance, noise_df;
 	size_t noise_n;
 
 	/* This night only. */
-	bool tonight; /* it has a point */
+	bool tonight;     /* it has a point */
+	double threshold; /* logarithm; of a change that is reported */
 	struct tk_changepoint_candidate candidate;
 	double q;
 	bool is_expected; /* the environment changed where the candidate steps */

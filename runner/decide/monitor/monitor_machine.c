@@ -57,17 +57,13 @@ static double significant_median(
 /* The standard error of a level of the points from .. to - 1 and of one of `nights` nights more. */
 static double error_of(const struct monitored_series *s, size_t from, size_t to, size_t nights)
 {
-	double work[LEVEL_NIGHTS];
+	double work[2 * LEVEL_NIGHTS];
 
 	if (to - from > LEVEL_NIGHTS)
 		from = to - LEVEL_NIGHTS;
 	for (size_t i = from; i < to; i++)
 		work[i - from] = point_at(s, i)->y;
-	const double level = tk_median(work, to - from);
-	for (size_t i = from; i < to; i++)
-		work[i - from] = fabs(point_at(s, i)->y - level);
-	const double sd = MAD_TO_SD * tk_median(work, to - from);
-	return tk_move_error(sd, to - from, nights);
+	return tk_move_error(tk_noise_mad(work, to - from, work + LEVEL_NIGHTS), to - from, nights);
 }
 
 static double shift_of(const struct monitored_series *s, double y)
@@ -118,6 +114,7 @@ static int list_first_points(struct tk_monitor *m, const struct tk_monitor_point
 		if (!s->tonight && s->n >= RECENT_NIGHTS)
 			out->points[(*found)++] = &points[i];
 		s->tonight = true;
+		s->threshold = log1p(points[i].threshold);
 	}
 	return TK_OK;
 }
@@ -204,17 +201,9 @@ int tk_monitor_take_points(struct tk_monitor *m, const struct tk_monitor_point *
 /* The first kept point since a day. */
 static size_t find_day(const struct monitored_series *s, int64_t day)
 {
-	size_t lo = first_kept_point(s), hi = s->n;
+	const size_t from = first_kept_point(s);
 
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-
-		if (point_at(s, mid)->day < day)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return from + TK_FIND_FIRST(s->n - from, i, point_at(s, from + i)->day < day);
 }
 
 static struct tk_move step_on(const struct monitored_series *s, int64_t day)

@@ -10,7 +10,7 @@
 #define DAY_S 86400
 #define EQUAL_VALUES 1e-9  /* relative difference */
 #define REBUILD_NIGHTS 400 /* at most, from which a state is rebuilt */
-#define FORMAT 1           /* of the stored state: goes up when its meaning changes */
+#define FORMAT 2           /* of the stored state: goes up when its meaning changes */
 #define OPTIONS_SIZE 80
 
 struct events {
@@ -145,7 +145,8 @@ static int add_night(
 	d->nights[d->night_count++] = (struct tk_monitored_night_row){m->night_id, (int64_t)count};
 	for (size_t i = 0; i < count; i++)
 		points[i] = (struct tk_monitor_point){m[i].series_id, m[i].value, m[i].as_of_s,
-		        m[i].as_of_s / DAY_S, find_surroundings(&m[i])};
+		        m[i].as_of_s / DAY_S, find_surroundings(&m[i]),
+		        tk_analysis_find_min_effect(d->set, m[i].series_id)};
 	const int status = tk_monitor_add_night(d->monitor, points, count, &events, err);
 
 	free(points);
@@ -405,11 +406,15 @@ static int save_device(struct device *d, struct tk_store *s, struct tk_error *er
 
 /* ---- events -> cases ---- */
 
-static void give_event(struct tk_series_case *k, const struct tk_monitor_event_row *event)
+static void give_event(const struct tk_analysis *c, struct tk_series_case *k,
+        const struct tk_monitor_event_row *event)
 {
 	switch (event->kind) {
 	case TK_MONITOR_STEP:
-		k->monitor_step = event;
+	case TK_MONITOR_DRIFT:
+		if (!k->monitor_step || tk_monitor_event_is_reported(c, event) ||
+		        !tk_monitor_event_is_reported(c, k->monitor_step))
+			k->monitor_step = event;
 		break;
 	case TK_MONITOR_MACHINE_STEP:
 		k->machine_step = event;
@@ -453,7 +458,7 @@ static int give_events(struct tk_analysis *c, struct tk_error *err)
 
 		/* The first point of a new version is no step. */
 		if (k && !(k->skipped && event->first_after_s <= k->points[0].as_of_s))
-			give_event(k, event);
+			give_event(c, k, event);
 	}
 	return read_back_to_steps(c, err);
 }

@@ -24,7 +24,7 @@ void tk_level_find_baseline(const double *y, size_t range, size_t *base)
 		return;
 	for (size_t i = from; i < range; i++)
 		values[i - from] = exp(y[i] - y[from]);
-	tk_changepoint_find(values, NULL, range - from, NULL, &found, &count);
+	tk_changepoint_find(values, NULL, range - from, TK_CHANGEPOINT_MIN_EFFECT, &found, &count);
 	if (count)
 		*base = from + found[count - 1].index;
 	free(found);

@@ -86,10 +86,14 @@ void tk_verdict_set_step(const struct tk_evidence *e, struct tk_verdict *v)
 	tk_verdict_set_levels(s, v);
 	if (!e->by_monitor)
 		return;
+	const struct tk_monitor_step *m = &e->monitor.step;
 	tk_verdict_add_fact(v,
-	        (struct tk_fact){.kind = TK_FACT_MONITOR_STEP,
-	                .time_s = s->start_s,
-	                .number = {e->monitor.step.log_lr}},
+	        m->is_drift ? (struct tk_fact){.kind = TK_FACT_DRIFT,
+	                              .time_s = m->first_s,
+	                              .number = {(double)(m->known_s - m->first_s), m->log_lr}}
+	                    : (struct tk_fact){.kind = TK_FACT_MONITOR_STEP,
+	                              .time_s = s->start_s,
+	                              .number = {m->log_lr}},
 	        NULL);
 	if (!isnan(s->median_change))
 		tk_verdict_add_number(v, TK_FACT_NIGHTLY_MEDIANS, s->median_change, 0);
@@ -116,7 +120,8 @@ bool tk_evidence_is_at_baseline(const struct tk_evidence *e, double level, doubl
 {
 	const struct tk_alert_evidence *a = &e->alert;
 	/* Levels that moved often make the noise look large, and the threshold with it. */
-	const double tolerance = fmin(threshold, alert_tolerance(e));
+	const double tolerance =
+	        fmin(fmin(threshold, alert_tolerance(e)), fabs(log1p(a->change)) / 2);
 
 	return !isfinite(a->baseline) || tk_evidence_sign(e) * (level - a->baseline) <= tolerance;
 }

@@ -141,9 +141,10 @@ struct tk_back_evidence {
 };
 
 struct tk_monitor_step {
-	bool exists;
-	int64_t first_s;      /* the first point at the new level */
-	double before, after; /* levels in the unit of the values */
+	bool exists, is_drift; /* is_drift: from `before` to `after` in steps, none of them large */
+	int64_t first_s;       /* the first point at the new level */
+	int64_t known_s;       /* when it was reported */
+	double before, after;  /* levels in the unit of the values */
 	double log_lr, q;
 };
 

@@ -3,9 +3,8 @@
 
 #include "decide/rules/rules.h"
 
-#define LASTING_NIGHTS 3 /* equal code at another level for so long: the machine, not chance */
-#define SEPARABLE_SERIES \
-	5            /* unchanged series that tell a change of the machine from one of the code */
+#define LASTING_NIGHTS 3   /* equal code at another level for so long: the machine, not chance */
+#define SEPARABLE_SERIES 5 /* unchanged series tell a change of the machine from one of the code */
 #define BACK_SHARE 3 /* one of so many nights at the level before: the new level does not last */
 
 static bool is_visible(const struct tk_evidence *e)

@@ -75,7 +75,7 @@ static void refusals(void **state)
 	        {TK_QUANTITY_DURATION, "1h30m", "not a duration", 0, 9},
 	        {TK_QUANTITY_DURATION, "1.h", "not a duration", 0, 9},
 	        {TK_QUANTITY_DURATION, "h", "not a duration", 0, 9},
-	        {TK_QUANTITY_DURATION, "7y", "not a duration", 0, 9},
+	        {TK_QUANTITY_DURATION, "7q", "not a duration", 0, 9},
 	        {TK_QUANTITY_DURATION, "+5s", "not a duration", 0, 9},
 	        {TK_QUANTITY_DURATION, "1e3s", "not a duration", 0, 9},
 	        {TK_QUANTITY_DURATION, "nan", "not a duration", 0, 9},

@@ -9,7 +9,7 @@ static size_t find(const double *x, size_t n, struct tk_changepoint **out)
 {
 	size_t count;
 
-	tk_changepoint_find(x, NULL, n, NULL, out, &count);
+	tk_changepoint_find(x, NULL, n, TK_CHANGEPOINT_MIN_EFFECT, out, &count);
 	assert_true((count == 0) == (*out == NULL));
 	return count;
 }
@@ -102,7 +102,7 @@ static void days_do_not_count_without_a_pattern(void **state)
 
 		make_series(x, N_MAX, seed);
 		count = find(x, N_MAX, &a);
-		tk_changepoint_find(x, day, N_MAX, NULL, &b, &count2);
+		tk_changepoint_find(x, day, N_MAX, TK_CHANGEPOINT_MIN_EFFECT, &b, &count2);
 		assert_int_equal(count2, count);
 		for (size_t i = 0; i < count; i++)
 			assert_int_equal(a[i].index, b[i].index);
@@ -143,29 +143,6 @@ static void larger_steps_are_surer(void **state)
 	assert_true(p < 1e-100);
 }
 
-/* The confidence is that of the interval alone. */
-static void confidence_widens_the_interval(void **state)
-{
-	struct tk_changepoint_options options = tk_changepoint_defaults;
-	static double x[N_MAX];
-	double width = 0;
-
-	(void)state;
-	make_series(x, N_MAX, 4);
-	for (size_t k = 0; k < 4; k++) {
-		static const double confidences[] = {0.5, 0.9, 0.95, 0.999};
-		struct tk_changepoint *c;
-		size_t count;
-
-		options.confidence = confidences[k];
-		tk_changepoint_find(x, NULL, N_MAX, &options, &c, &count);
-		assert_int_equal(count, 2);
-		assert_true(c[0].hi - c[0].lo > width);
-		width = c[0].hi - c[0].lo;
-		free(c);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,7 +150,6 @@ int main(void)
 	        cmocka_unit_test(gaps_shift_the_index_alone),
 	        cmocka_unit_test(days_do_not_count_without_a_pattern),
 	        cmocka_unit_test(larger_steps_are_surer),
-	        cmocka_unit_test(confidence_widens_the_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
