@@ -3,7 +3,6 @@
 sides are `same`, a planted 1 % is `slower`.
 
   tests/gpu/ab_speed.py --tracker build/tracker --tries 30 --out ab_speed.json
-  tests/gpu/ab_speed.py --tracker build/tracker --device null --tries 3   # tries the script
 
 Aim on an H200: 12 pairs within 12 s, 30 of 30 `same`, 30 of 30 `slower`.
 """
@@ -22,14 +21,6 @@ CASES = {  # verdict: base, head, problem
     "cuda": {
         "same": ("cublaslt", "cublaslt", "gemm:m=4096,n=4096,k=4096,a=bf16"),
         "slower": ("hostile_cuda", "hostile_cuda:slow=1.01", "fma:count=5000000000,dtype=f32"),
-    },
-    "null": {
-        "same": ("null:seed=1,noise=0.001", "null:seed=1,noise=0.001", "gemm:m=64,n=64,k=64"),
-        "slower": (
-            "null:seed=1,noise=0.001",
-            "null:seed=1,noise=0.001,slow=1.01",
-            "gemm:m=64,n=64,k=64",
-        ),
     },
 }
 

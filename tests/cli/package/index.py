@@ -36,7 +36,7 @@ def make_wheel(path, name, version, kernel, attacks):
         ),
     }
     if "pth" in attacks:
-        files[name + ".pth"] = ("import os; open(%r, 'w')\n" % attacks["pth"]).encode()
+        files[name + ".pth"] = ("import os; os.system('>%s')\n" % attacks["pth"]).encode()
     if "outside" in attacks:
         files["../" * 20 + attacks["outside"].lstrip("/")] = b""
     files[info + "RECORD"] = "\n".join(
