@@ -7,7 +7,8 @@
 #include "store/db/internal.h"
 
 /* Sums are modulo 2^62, which SQL computes without an overflow. */
-#define MASK "0x3fffffffffffffff"
+#define MASK 0x3fffffffffffffff
+#define MASK_TEXT "0x3fffffffffffffff"
 
 /* What a night saw. What is decided from it is decided again by other rules, and acknowledged. */
 #define SEEN "('night','stage','resolution','run','job','measurement','ceiling','ab_pair')"
@@ -18,19 +19,24 @@
 
 /* ---- sums of rows ---------------------------------------------------------------------------- */
 
-/* tk_touched(night): the same; the transaction's end makes an entry of the chain for it. */
+/* tk_touched(night[, hash]): the same night; the transaction's end makes an entry of the chain for
+ * it. The hash is that of a new measurement: there are millions, and a sum for each night. */
 static void touched_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct tk_store *s = sqlite3_user_data(context);
 	const int64_t id = sqlite3_value_int64(values[0]);
 
-	if (id && (!s->touched_count || s->touched[s->touched_count - 1] != id)) {
+	if (id && (!s->touched_count || s->touched[s->touched_count - 1].night_id != id)) {
 		if (s->touched_count == s->touched_cap) {
 			s->touched_cap = s->touched_cap ? 2 * s->touched_cap : 64;
 			s->touched =
 			        tk_reallocarray(s->touched, s->touched_cap, sizeof *s->touched);
 		}
-		s->touched[s->touched_count++] = id;
+		s->touched[s->touched_count++] = (struct tk_touched){.night_id = id};
+	}
+	if (id && count > 1) {
+		int64_t *sum = &s->touched[s->touched_count - 1].sum;
+		*sum = (*sum + sqlite3_value_int64(values[1])) & MASK;
 	}
 	sqlite3_result_int64(context, id);
 }
@@ -78,23 +84,34 @@ static void add_qualified(struct tk_buf *sql, const char *text, const char *row)
 			tk_buf_add_char(sql, *text);
 }
 
-/* "NIGHT, HASH" of a row. */
+/* "NIGHT, HASH" of a row. Its checksum, which `db check` compares with the other columns, is a
+ * hash. */
 static void add_hash(struct tk_buf *sql, const struct digested *t, const char *row, bool touches)
 {
 	tk_buf_add_str(sql, touches ? "tk_touched(" : "(");
 	add_qualified(sql, t->night, row);
+	if (strstr(t->columns, ".\"checksum\"")) {
+		tk_buf_add_printf(sql, "),%s.checksum&" MASK_TEXT, row);
+		return;
+	}
 	tk_buf_add_printf(sql, "),tk_checksum('%s',", t->name);
 	add_qualified(sql, t->columns, row);
-	tk_buf_add_str(sql, ")&" MASK);
+	tk_buf_add_str(sql, ")&" MASK_TEXT);
 }
 
 /* The hash of row `new` is added to the sum, that of row `old` subtracted. */
 static void add_statement(struct tk_buf *sql, const struct digested *t, const char *row)
 {
+	if (!strcmp(t->name, "measurement") && *row == 'n') {
+		tk_buf_add_str(
+		        sql, " SELECT tk_touched(new.night_id, new.checksum&" MASK_TEXT ");");
+		return;
+	}
 	tk_buf_add_printf(sql, " INSERT INTO digest(name,night_id,sum) VALUES('%s',", t->name);
 	add_hash(sql, t, row, true);
-	tk_buf_add_printf(sql, ") ON CONFLICT(name,night_id) DO UPDATE SET sum=(sum+%s)&" MASK ";",
-	        *row == 'n' ? "excluded.sum" : "(" MASK "-excluded.sum)+1");
+	tk_buf_add_printf(sql,
+	        ") ON CONFLICT(name,night_id) DO UPDATE SET sum=(sum+%s)&" MASK_TEXT ";",
+	        *row == 'n' ? "excluded.sum" : "(" MASK_TEXT "-excluded.sum)+1");
 }
 
 int tk_digest_watch(struct tk_store *s, struct tk_error *err)
@@ -126,7 +143,7 @@ int tk_digest_register(struct tk_store *s, struct tk_error *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 	int code = sqlite3_create_function_v2(
-	        s->db, "tk_touched", 1, flags, s, touched_function, NULL, NULL, NULL);
+	        s->db, "tk_touched", -1, flags, s, touched_function, NULL, NULL, NULL);
 
 	if (code == SQLITE_OK)
 		code = sqlite3_create_function_v2(
@@ -135,6 +152,40 @@ int tk_digest_register(struct tk_store *s, struct tk_error *err)
 }
 
 /* ---- the chain ------------------------------------------------------------------------------- */
+
+static int by_night(const void *a, const void *b)
+{
+	const struct tk_touched *x = a, *y = b;
+
+	return (x->night_id > y->night_id) - (x->night_id < y->night_id);
+}
+
+/* Lists each touched night once, and stores the sum of its new measurements. */
+static int store_sums(struct tk_store *s, struct tk_error *err)
+{
+	size_t kept = 0;
+
+	tk_sort(s->touched, s->touched_count, sizeof *s->touched, by_night);
+	for (size_t i = 0; i < s->touched_count; i++)
+		if (kept && s->touched[kept - 1].night_id == s->touched[i].night_id)
+			s->touched[kept - 1].sum =
+			        (s->touched[kept - 1].sum + s->touched[i].sum) & MASK;
+		else
+			s->touched[kept++] = s->touched[i];
+	s->touched_count = kept;
+	for (size_t i = 0; i < kept; i++) {
+		const struct tk_touched t = s->touched[i];
+
+		s->touched[i].sum = 0; /* the statement below ends here too */
+		if (t.sum)
+			TRY(tk_store_run(s,
+			        "INSERT INTO digest(name,night_id,sum) VALUES('measurement',?1,?2)"
+			        " ON CONFLICT(name,night_id) DO UPDATE SET"
+			        " sum=(sum+excluded.sum)&" MASK_TEXT,
+			        TK_ARGS(t.night_id, t.sum), err));
+	}
+	return 0;
+}
 
 /* A running night changes with each of its results. */
 int tk_digest_seal(struct tk_store *s, struct tk_error *err)
@@ -150,11 +201,12 @@ int tk_digest_seal(struct tk_store *s, struct tk_error *err)
 	                                     " (SELECT content FROM seal WHERE night_id=?1 ORDER "
 	                                     "BY id DESC LIMIT 1)";
 
+	TRY(store_sums(s, err));
 	const size_t count = s->touched_count;
 
 	s->touched_count = 0; /* the statements below end here too */
 	for (size_t i = 0; i < count; i++)
-		TRY(tk_store_run(s, sql, TK_ARGS(s->touched[i]), err));
+		TRY(tk_store_run(s, sql, TK_ARGS(s->touched[i].night_id), err));
 	return 0;
 }
 
@@ -170,7 +222,7 @@ static void add_table_check(struct tk_buf *sql, const struct digested *t)
 	add_hash(sql, t, t->name, false);
 	tk_buf_add_printf(sql,
 	        " FROM %s), found AS (SELECT night_id, (((sum(hash>>31)&0x7fffffff)<<31)+"
-	        "sum(hash&0x7fffffff))&" MASK " AS sum FROM row GROUP BY night_id),"
+	        "sum(hash&0x7fffffff))&" MASK_TEXT " AS sum FROM row GROUP BY night_id),"
 	        " stored AS (SELECT night_id, sum FROM digest WHERE name='%s')"
 	        " SELECT iif(night_id, " NIGHT "||': ', '')||'rows of %s were changed by hand'"
 	        " FROM (SELECT night_id FROM found UNION SELECT night_id FROM stored)"

@@ -111,7 +111,10 @@ struct tk_store {
 	struct tk_point_collector collector;
 	/* For checksums, by table and id % TK_KNOWN_UIDS; NULL where rows with a uid can change. */
 	struct tk_known_uid (*known_uids)[TK_KNOWN_UIDS];
-	int64_t *touched; /* nights that this transaction has changed, some more than once */
+	/* Nights that this transaction has changed, some more than once. */
+	struct tk_touched {
+		int64_t night_id, sum; /* of the hashes of its new measurements */
+	} * touched;
 	size_t touched_count, touched_cap;
 	/* Records of another tracker before they are merged into this history; empty between two
 	 * imports. NULL: none yet. */

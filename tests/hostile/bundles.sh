@@ -147,7 +147,8 @@ tracker --db=trapped.db db export >after
 
 for name in huge_ids escapes; do
 	run tracker merge "$name.db" --into=tracker.db
-	assert_code 0
+	assert_code 4
+	assert_err "were changed by hand"
 	run tracker db check
 	assert_code 0
 done
