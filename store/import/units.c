@@ -240,7 +240,7 @@ static void simplify(struct tk_import_unit *u)
 struct tk_import_unit tk_import_unit(const char *text)
 {
 	struct tk_import_unit u = {.unit = text};
-	size_t len = strlen(text), per_len;
+	size_t len = strlen(text), per_len = 0;
 	const char *per = NULL, *rest;
 
 	u.has_per = split(text, &len, &per);
