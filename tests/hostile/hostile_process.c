@@ -95,7 +95,8 @@ static void scan_memory(int (*look)(char *from, char *to))
 		*path = 0;
 		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &from, &to, rights, path) >= 3 &&
 		        strncmp(rights, "rw-p", 4) == 0 &&
-		        (!*path || strcmp(path, "[heap]") == 0) && look((char *)from, (char *)to))
+		        (!*path || strcmp(path, "[heap]") == 0) && to - from < 1 << 26 &&
+		        look((char *)from, (char *)to))
 			break;
 	}
 	if (f)

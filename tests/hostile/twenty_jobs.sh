@@ -14,13 +14,12 @@ for ((i = 0; i < ${TK_JOBS:-4}; i += 4)); do
 done
 
 # An honest twin is never suspected; whether its interval is narrow enough depends on the machine.
-# A clock that is sealed cannot be changed: the time is the honest one then. An answer that is
-# forged may meet the next request instead of its own.
+# Where a clock is sealed, or an answer is forged too late, the time is the honest one.
 check() {
 	case $1 in
 	wrong | implausible) [ "$cheat" != none ] ;;
-	ok | unstable) [[ $cheat =~ ^(none|device_ops|got|clock_code)$ ]] ;;
-	protocol) [ "$cheat" = forged ] ;;
+	honest) [[ $cheat =~ ^(none|device_ops|got|clock_code|forged)$ ]] ;;
+	protocol | crashed) [ "$cheat" = forged ] ;;
 	*) false ;;
 	esac
 }
@@ -30,8 +29,11 @@ for mode in cold hot; do
 	[ "$cheat $mode" = "first_and_last hot" ] && continue
 	run tracker run "$module" "${problems[@]}" --options="cheat=$cheat" --mode=$mode --sets=8 \
 		--seconds=50ms --threads=1 --referee --format=json
-	outcomes=$(printf '%s' "$out" |
-		python3 -c 'import json, sys; print(*[r["outcome"] for r in json.load(sys.stdin)])')
+	outcomes=$(printf '%s' "$out" | python3 -c '
+import json, sys
+for r in json.load(sys.stdin):
+    honest = r["outcome"] in ("ok", "unstable") and r["result"]["median"] > 1e4
+    print("honest" if honest else r["outcome"])')
 	assert_eq "$(echo "$outcomes" | wc -w)" ${#problems[@]}
 	for outcome in $outcomes; do
 		check "$outcome" || fail "$mode: $outcomes"
