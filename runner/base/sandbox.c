@@ -153,8 +153,9 @@ char **tk_sandbox_list_hidden(bool with_private)
 
 void tk_sandbox_free_paths(char **paths)
 {
-	for (; *paths; paths++)
-		free(*paths);
+	for (char **p = paths; p && *p; p++)
+		free(*p);
+	free(paths);
 }
 
 static bool is_below_any(const char *path, char *const *folders)
@@ -176,7 +177,6 @@ bool tk_sandbox_is_hidden(const char *path)
 	const bool found = is_hidden(realpath(path, real) ? real : path, hidden);
 
 	tk_sandbox_free_paths(hidden);
-	free(hidden);
 	return found;
 }
 
@@ -195,8 +195,10 @@ static bool shows_too_much(const char *path, char *const *hidden)
 	return user && realpath(user, home) && tk_sandbox_is_below(home, real);
 }
 
+#define TOOLS_MAX 128
+
 struct tools {
-	char **out; /* of TK_SANDBOX_TOOLS_MAX */
+	char **out; /* of TOOLS_MAX */
 	size_t count;
 	char *const *hidden;
 };
@@ -219,7 +221,7 @@ static bool keeps_secrets(const char *folder)
 /* What this user cannot read or execute is left out: bubblewrap ends where it cannot bind it. */
 static bool may_show(const struct tools *t, const char *path)
 {
-	return *path == '/' && t->count < TK_SANDBOX_TOOLS_MAX && !is_below_any(path, t->out) &&
+	return *path == '/' && t->count < TOOLS_MAX && !is_below_any(path, t->out) &&
 	       is_hidden(path, t->hidden) && !shows_too_much(path, t->hidden) &&
 	       access(path, R_OK | X_OK) == 0;
 }
@@ -298,13 +300,12 @@ static void add_folder(struct tools *t, char *folder)
 		add_targets(t, folder);
 }
 
-void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
+char **tk_sandbox_list_tools(void)
 {
 	static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
 	char **hidden = tk_sandbox_list_hidden(false);
-	struct tools tools = {.out = out, .hidden = hidden};
+	struct tools tools = {tk_calloc(TOOLS_MAX + 1, sizeof *tools.out), 0, hidden};
 
-	memset(out, 0, (TK_SANDBOX_TOOLS_MAX + 1) * sizeof *out);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		const char *at = getenv(variables[i]);
 
@@ -316,7 +317,7 @@ void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1])
 		}
 	}
 	tk_sandbox_free_paths(hidden);
-	free(hidden);
+	return tools.out;
 }
 
 /* ---- the method ---- */
@@ -445,9 +446,7 @@ void tk_sandbox_free(struct tk_sandbox *s)
 	if (!s)
 		return;
 	tk_names_free(s->prefix, s->prefix_count);
-	if (s->launcher)
-		tk_sandbox_free_paths(s->launcher);
-	free(s->launcher);
+	tk_sandbox_free_paths(s->launcher);
 	free(s->program);
 	const int fds[] = {s->report_read, s->report_write, s->ruleset};
 	for (size_t i = 0; i < 3; i++)

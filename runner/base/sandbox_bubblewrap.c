@@ -198,14 +198,14 @@ int tk_sandbox_prepare_bubblewrap(
 	static const char *const resolver[] = {
 	        "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", NULL};
 	static pthread_once_t tools_found = PTHREAD_ONCE_INIT;
-	char **hidden, *tools[TK_SANDBOX_TOOLS_MAX + 1];
+	char **hidden, **tools;
 	int status = TK_OK;
 
 	pthread_once(&tools_found, find_tools);
 	if (!bubblewrap)
 		return tk_fail(err, TK_ENOTFOUND, "bwrap is not installed");
 	s->program = tk_strdup(bubblewrap);
-	tk_sandbox_list_tools(tools);
+	tools = tk_sandbox_list_tools();
 	if (setpriv && has_mode_option && tk_sandbox_are_public(policy, tools, false))
 		s->user = tk_sandbox_find_user();
 	if (policy->gpu)
@@ -233,7 +233,6 @@ int tk_sandbox_prepare_bubblewrap(
 		PUT(s, "--chdir", policy->cwd);
 	put_read_only(s, hidden);
 	tk_sandbox_free_paths(hidden);
-	free(hidden);
 	tk_sandbox_free_paths(tools);
 	return status ? status : open_report(s, err);
 }

@@ -33,14 +33,13 @@ struct tk_sandbox {
 extern const char *const tk_sandbox_shown[];
 /* What is hidden even there: folders of users, of temporary files, of sockets; with_private: also
  * files and folders of shown ones that not everybody may read. Resolved paths, NULL-terminated;
- * none is below another one. The caller frees them with tk_sandbox_free_paths() and the list. */
+ * none is below another one. */
 char **tk_sandbox_list_hidden(bool with_private);
 /* Folders of PATH and LD_LIBRARY_PATH that are below hidden ones and readable: of ~/tools/bin the
  * whole ~/tools, but never a hidden folder or the home itself. Of ~/.local/bin and ~/.cargo/bin
- * only that folder and what its links lead to. NULL-terminated; the caller frees each. */
-#define TK_SANDBOX_TOOLS_MAX 128
-void tk_sandbox_list_tools(char *out[TK_SANDBOX_TOOLS_MAX + 1]);
-/* The paths of either list. */
+ * only that folder and what its links lead to. NULL-terminated. */
+char **tk_sandbox_list_tools(void);
+/* Frees either list; NULL: nothing. */
 void tk_sandbox_free_paths(char **paths);
 /* A name in /dev: of NVIDIA's driver, of AMD's or of the kernel's for both. */
 bool tk_sandbox_is_gpu_node(const char *name);

@@ -148,13 +148,13 @@ int tk_sandbox_prepare_landlock(
 	        .fs = ALL_OF_VERSION_1 | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0),
 	        .net = policy->network ? 0 : NET_TCP,
 	        .scoped = SCOPE_SOCKETS | SCOPE_SIGNALS};
-	char *tools[TK_SANDBOX_TOOLS_MAX + 1];
+	char **tools;
 	struct rules r = {.handled = attr.fs};
 
 	r.fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0u);
 	if (r.fd < 0)
 		return tk_fail_errno(err, "Landlock");
-	tk_sandbox_list_tools(tools);
+	tools = tk_sandbox_list_tools();
 	become_user(s, policy, tools);
 	r.hidden = tk_sandbox_list_hidden(!s->user || s->passes_permissions);
 	for (const char *const *shown = tk_sandbox_shown; *shown; shown++)
@@ -174,7 +174,6 @@ int tk_sandbox_prepare_landlock(
 		allow(&r, "/tmp/nvidia-mps", r.handled);
 	}
 	tk_sandbox_free_paths(r.hidden);
-	free(r.hidden);
 	tk_sandbox_free_paths(tools);
 	s->ruleset = r.fd;
 	s->file_rights = r.handled & (READ | WRITE_FILE | TRUNCATE);

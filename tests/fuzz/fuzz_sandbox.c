@@ -130,7 +130,6 @@ static bool shows_hidden(const char *path)
 	for (char **h = hidden; *h; h++)
 		found = found || tk_sandbox_is_below(*h, real);
 	tk_sandbox_free_paths(hidden);
-	free(hidden);
 	return found;
 }
 

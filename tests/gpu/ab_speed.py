@@ -18,10 +18,8 @@ import time
 import gpu_runs
 
 CASES = {  # verdict: base, head, problem
-    "cuda": {
-        "same": ("cublaslt", "cublaslt", "gemm:m=4096,n=4096,k=4096,a=bf16"),
-        "slower": ("hostile_cuda", "hostile_cuda:slow=1.01", "fma:count=5000000000,dtype=f32"),
-    },
+    "same": ("cublaslt", "cublaslt", "gemm:m=4096,n=4096,k=4096,a=bf16"),
+    "slower": ("hostile_cuda", "hostile_cuda:slow=1.01", "fma:count=5000000000,dtype=f32"),
 }
 
 
@@ -35,7 +33,7 @@ def attempt(o, folder, base, head, problem):
             f"--head={head}",
             "--all",
             "--mode=paced",
-            f"--devices={o.device}:0",
+            "--devices=cuda:0",
             f"--threshold={o.threshold}",
             "--format=json",
             "--quiet",
@@ -66,7 +64,6 @@ def attempt(o, folder, base, head, problem):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--tracker", default="build/tracker")
-    parser.add_argument("--device", default="cuda", choices=sorted(CASES))
     parser.add_argument("--tries", type=int, default=30)
     parser.add_argument("--threshold", default="0.5%")
     parser.add_argument("--only", choices=["same", "slower"])
@@ -75,7 +72,7 @@ def main():
     o = parser.parse_args()
     until = time.monotonic() + o.budget
     out = {"machine": gpu_runs.machine(), "threshold": o.threshold, "tries": {}}
-    wanted = {k: v for k, v in CASES[o.device].items() if o.only in (None, k)}
+    wanted = {k: v for k, v in CASES.items() if o.only in (None, k)}
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "tracker.yml"), "w", encoding="utf-8") as config:
             config.write("thresholds: { min_effect_time: 0ns }\n")
